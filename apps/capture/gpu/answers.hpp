@@ -75,7 +75,7 @@ Status give_modelled(const char* function, Number* to, std::size_t count,
 inline Status computed() {
   work_was_launched();
   a_kernel_ran();
-  return machine().load(LoadedLibrary::kernels);
+  return machine().load(CardLibrary::kernels);
 }
 
 }  // namespace memreplay::gpu

@@ -63,7 +63,7 @@ extern "C" {
 
 Status cublasCreate_v2(Handle* library) {
   give_library(library);
-  return machine().load(LoadedLibrary::cublas);
+  return machine().load(CardLibrary::cublas);
 }
 Status cublasGetPointerMode_v2(Handle, int* mode) { return give(mode, 0); }
 Status cublasGetMathMode(Handle, int* mode) { return give(mode, 0); }

@@ -75,7 +75,7 @@ void cudnnGetLastErrorString(char* text, std::size_t room) {
 
 Status cudnnCreate(Handle* library) {
   create<Library>(library);
-  return machine().load(LoadedLibrary::cudnn);
+  return machine().load(CardLibrary::cudnn);
 }
 Status cudnnDestroy(Handle library) { return destroy<Library>(library); }
 

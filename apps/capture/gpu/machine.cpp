@@ -3,7 +3,6 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
-#include <array>
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
@@ -21,9 +20,6 @@ constexpr Bytes kSymbols = 32ULL << 20;  ///< at the end of each window
 
 thread_local int this_threads_device = 0;
 thread_local bool this_thread_is_refused = false;
-
-/// As on an H100 and an H200 (CUDA 13.0, driver 580, a torch of CUDA 13), by LoadedLibrary.
-constexpr std::array<Bytes, 4> kLibraries = {92ULL << 20, 66ULL << 20, 16ULL << 20, 496ULL << 20};
 
 /// Nothing of the host may be mapped there, and a touch ends the program, as on a real machine.
 void keep_free(AddressRange range) {
@@ -74,14 +70,14 @@ void Machine::release(std::uint64_t handle) {
   physical.erase(found);
 }
 
-Status Machine::load(LoadedLibrary library) {
+Status Machine::load(CardLibrary library) {
   if (!settings().libraries || !is_device(current_device())) return kSuccess;
   const auto which = static_cast<std::size_t>(library);
   const auto device = static_cast<std::size_t>(current_device());
-  const std::uint64_t bit = std::uint64_t{1} << (device * kLibraries.size() + which);
+  const std::uint64_t bit = std::uint64_t{1} << (device * kLibraryUses.size() + which);
   if ((loaded_.load(std::memory_order_relaxed) & bit) != 0) return kSuccess;
   const std::lock_guard lock(mutex);
-  if ((loaded_.fetch_or(bit) & bit) != 0 || current().take(kLibraries.at(which))) return kSuccess;
+  if ((loaded_.fetch_or(bit) & bit) != 0 || current().take(use_of(library).usual)) return kSuccess;
   loaded_.fetch_and(~bit);
   return failed(kOutOfMemory);
 }
@@ -94,8 +90,8 @@ void Machine::reset_device() {
       mapped, [&](const auto& entry) { return physical[entry.second.physical].device == device; });
   std::erase_if(physical, is_there);
   current().reset();
-  const std::uint64_t libraries = (std::uint64_t{1} << kLibraries.size()) - 1;
-  loaded_.fetch_and(~(libraries << static_cast<std::size_t>(device) * kLibraries.size()));
+  const std::uint64_t libraries = (std::uint64_t{1} << kLibraryUses.size()) - 1;
+  loaded_.fetch_and(~(libraries << static_cast<std::size_t>(device) * kLibraryUses.size()));
 }
 
 SharedCards& cards() {

@@ -7,14 +7,13 @@
 #include <vector>
 
 #include "abi.hpp"
+#include "core/card.hpp"
 #include "device_memory.hpp"
 #include "settings.hpp"
 
 namespace memreplay::gpu {
 
-/// What takes memory of a device at its first use, beside the context and the program's own: code
-/// and buffers of the libraries.
-enum class LoadedLibrary { kernels, cublas, cudnn, nccl };
+using memreplay::CardLibrary;
 
 /// Physical memory without an address of its own: cuMemCreate.
 struct PhysicalMemory {
@@ -45,7 +44,7 @@ struct Machine {
   void* symbols() const;
   /// The current device is about to be used by this library. Needs no mutex; fails where the card
   /// is full.
-  Status load(LoadedLibrary library);
+  Status load(CardLibrary library);
   /// Gives back what this process has on the current device.
   void reset_device();
   /// One user of the physical memory less; the last one gives it back.

@@ -30,7 +30,7 @@ std::size_t bytes_of(std::size_t count, int type) {
 
 Status create(Handle* communicator, int ranks, int rank) {
   *communicator = new Communicator{ranks, rank, current_device()};
-  return machine().load(LoadedLibrary::nccl) == kSuccess ? kSuccess : kCudaFailed;
+  return machine().load(CardLibrary::nccl) == kSuccess ? kSuccess : kCudaFailed;
 }
 
 const Communicator& as_communicator(Handle handle) {

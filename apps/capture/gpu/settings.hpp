@@ -27,7 +27,7 @@ struct Settings {
   std::string name = "NVIDIA GPU";
   Bytes total = 80ULL << 30;  ///< one device's, as cudaMemGetInfo reports it
   Bytes context = 0;          ///< taken from it by each process that uses the device
-  bool libraries = false;     ///< they take memory beside the context, see LoadedLibrary
+  bool libraries = false;     ///< they take memory beside the context, see CardLibrary
   int major = 9;              ///< compute capability
   int minor = 0;
   int multiprocessors = 132;

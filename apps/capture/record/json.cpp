@@ -76,6 +76,11 @@ void fields(JsonFields& f, const VirtualCard& card) {
   f("name", card.card.name, "a name of `list cards`");
   f("total_bytes", card.total, "as its driver reports it");
   f("context_bytes", card.context, "taken from it by each process that uses it");
+  ByName<Bytes> libraries;
+  for (const LibraryUse& use : kLibraryUses) {
+    if (card.libraries) libraries.pairs.emplace_back(use.name, use.usual);
+  }
+  f("libraries", libraries, "bytes taken too by each process at their first use");
   f("compute_capability", card.card.compute / 10.0, "9.0 or another");
   f("multiprocessors", card.card.multiprocessors, "how many");
 }

@@ -188,11 +188,21 @@ std::string running_sentence(const std::vector<capture::RunningProcess>& running
       running.size() == 1 ? "runs" : "run", names);
 }
 
+// ", and more once the program uses kernels (92 MiB), cuBLAS (66 MiB), …"
+std::string libraries_phrase() {
+  std::vector<std::string> names;
+  for (const LibraryUse& use : kLibraryUses) {
+    names.push_back(fmt::format("{} ({})", use.name, human_size(use.usual)));
+  }
+  return fmt::format(", and more at the first use of {}", fmt::join(names, ", "));
+}
+
 std::string card_sentence(const VirtualCard& card) {
   std::string text = fmt::format("Simulated GPU: {}, {}", card.card.name, human_size(card.total));
   text += card.context == 0
               ? " (all of it for the program; context=SIZE sets some aside for the CUDA context)"
-              : fmt::format(" ({} of it for the CUDA context)", human_size(card.context));
+              : fmt::format(" ({} of it for the CUDA context{})", human_size(card.context),
+                            card.libraries ? libraries_phrase() : "");
   return text + ". The allocator is the program's own; nothing was computed.";
 }
 

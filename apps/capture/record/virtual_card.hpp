@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "analysis/fit/answer.hpp"
+#include "core/card.hpp"
 
 namespace memreplay {
 

@@ -7,6 +7,7 @@
 
 #include "analysis/explain/answer.hpp"
 #include "analysis/explain/explained.hpp"
+#include "core/card.hpp"
 #include "core/error.hpp"
 #include "core/torch_sizes.hpp"
 #include "trace/trace.hpp"
@@ -14,8 +15,8 @@
 namespace memreplay {
 namespace {
 
-/// About what a CUDA context and the libraries in it take, which nobody can give back.
-constexpr std::int64_t kOfContexts = std::int64_t{1} << 30;
+/// Nobody can give it back.
+constexpr auto kOfContexts = static_cast<std::int64_t>(kContextAndLibraries);
 
 /// A sum of figures, and how far off it may be.
 struct FigureBalance {

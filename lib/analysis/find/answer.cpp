@@ -12,6 +12,7 @@
 #include "analysis/run/run.hpp"
 #include "core/error.hpp"
 #include "core/units.hpp"
+#include "program/libraries.hpp"
 
 namespace memreplay {
 namespace {
@@ -65,40 +66,52 @@ Run run_endless(const MadeRecordings& made, const StrategySpec& spec, const Find
   return run_with_others(made, spec, simulated({setup.device.simulated()}), setup, job.control);
 }
 
-Run run_within(Bytes capacity, const MadeRecording& made, const StrategySpec& spec,
-               const FindJob& job) {
+struct WantedDevice {
+  std::string name;
+  Bytes capacity = 0;
+  BytesInterval usable;  ///< where it is not known what others have of it
+  Bytes usually_usable = 0;
+  std::optional<SetAside> set_aside = {};
+};
+
+Run run_within(const WantedDevice& device, Bytes usable, const MadeRecording& made,
+               const StrategySpec& spec, const FindJob& job) {
   Setup setup = job.setup;
-  setup.device.capacity = capacity;
+  setup.device.capacity = std::max(device.capacity, usable);
+  setup.device.reserve = *setup.device.capacity - usable;
   return run_made(made, spec, simulated({setup.device.simulated()}), setup, job.control);
 }
 
 /// Whether a program runs on a device, as far as it is known.
 struct FitsWithin {
   bool surely = true;
+  bool usually = true;
   bool maybe = true;
   std::uint64_t oom_retries = 0;
 };
 
-FitsWithin fits_within(Bytes capacity, const MadeRecordings& made, const Run& endless,
+FitsWithin fits_within(const WantedDevice& device, const MadeRecordings& made, const Run& endless,
                        const StrategySpec& spec, const FindJob& job) {
-  const auto scaled = [&](double by) {
-    return memreplay::bytes_of(static_cast<double>(capacity) * by);
+  const auto serves = [&](Bytes usable, const MadeRecording& one) {
+    return run_within(device, usable, one, spec, job).metrics.ooms == 0;
   };
-  const auto serves = [&](Bytes there, const MadeRecording& one) {
-    return run_within(there, one, spec, job).metrics.ooms == 0;
-  };
-  const Run run = run_within(capacity, made.likeliest, spec, job);
+  const BytesInterval& usable = device.usable;
+  const Run run = run_within(device, usable.low, made.likeliest, spec, job);
   FitsWithin fit{.surely = run.metrics.ooms == 0, .oom_retries = run.metrics.oom_retries};
-  fit.maybe = fit.surely;
+  const bool open = usable.low < usable.high;
+  fit.usually = fit.surely || (open && serves(device.usually_usable, made.likeliest));
+  fit.maybe = fit.usually || (open && serves(usable.high, made.likeliest));
   if (made.is_certain() || !endless.interval) return fit;
   const BytesInterval& reserved = endless.interval->peak_reserved;
-  const Bytes usable = capacity - std::min(capacity, job.setup.device.reserve.value_or(0));
-  if (reserved.high <= usable) return fit;
-  if (endless.interval->peak_requested && endless.interval->peak_requested->low > usable) {
-    return {.surely = false, .maybe = false};
+  if (reserved.high <= usable.low) return fit;
+  if (endless.interval->peak_requested && endless.interval->peak_requested->low > usable.high) {
+    return {.surely = false, .usually = false, .maybe = false};
   }
-  const Bytes tight = scaled(1 / (1 + made.reserved_open));
-  const Bytes wide = scaled(1 + made.reserved_open);
+  const auto scaled = [](Bytes size, double by) {
+    return memreplay::bytes_of(static_cast<double>(size) * by);
+  };
+  const Bytes tight = scaled(usable.low, 1 / (1 + made.reserved_open));
+  const Bytes wide = scaled(usable.high, 1 + made.reserved_open);
   if (made.reserved_open > 0) {
     fit.surely = fit.surely && serves(tight, made.likeliest);
     fit.maybe = fit.maybe || serves(wide, made.likeliest);
@@ -114,8 +127,8 @@ FitsWithin fits_within(Bytes capacity, const MadeRecordings& made, const Run& en
 /// One strategy on one device.
 class ValueSearch {
  public:
-  ValueSearch(const FindJob& job, const StrategySpec& spec, Bytes capacity)
-      : job_(job), spec_(spec), capacity_(capacity) {}
+  ValueSearch(const FindJob& job, const StrategySpec& spec, const WantedDevice& device)
+      : job_(job), spec_(spec), device_(device) {}
 
   FoundValue find() {
     const std::vector<std::int64_t>& recorded = job_.predictions.program().values();
@@ -139,6 +152,10 @@ class ValueSearch {
     while (may_fit(high) && high < kMostTried && !stopped()) maybe = std::exchange(high, 2 * high);
     if (!may_fit(high)) bisect(maybe, high, &ValueSearch::may_fit);
     if (maybe > low) largest.may_fit = maybe;
+    if (device_.usable.low < device_.usable.high) {
+      bisect(low, maybe + 1, &ValueSearch::usually_fits);
+      if (low > 0) largest.usually = low;
+    }
     return largest;
   }
 
@@ -170,6 +187,10 @@ class ValueSearch {
     const ValueTried* tried = try_at(value);
     return tried != nullptr && tried->fits;
   }
+  bool usually_fits(std::int64_t value) {
+    const ValueTried* tried = try_at(value);
+    return tried != nullptr && tried->usually_fits;
+  }
   bool may_fit(std::int64_t value) {
     const ValueTried* tried = try_at(value);
     return tried != nullptr && tried->may_fit;
@@ -185,7 +206,8 @@ class ValueSearch {
     ValueTried tried{.value = value,
                      .recorded = std::ranges::binary_search(recorded, value),
                      .fits = true,
-                     .may_fit = true};
+                     .may_fit = true,
+                     .usually_fits = true};
     for (const MadeRecordings& made : job_.predictions.at(value)) {
       const Run need = run_endless(made, spec_, job_);
       if (need.metrics.peak_reserved >= tried.peak_reserved) {
@@ -194,10 +216,11 @@ class ValueSearch {
         tried.peak_reserved = need.metrics.peak_reserved;
         tried.interval = need.interval;
       }
-      const FitsWithin fit = fits_within(capacity_, made, need, spec_, job_);
+      const FitsWithin fit = fits_within(device_, made, need, spec_, job_);
       if (stopped()) return nullptr;
       tried.fits = tried.fits && fit.surely;
       tried.may_fit = tried.may_fit && fit.maybe;
+      tried.usually_fits = tried.usually_fits && fit.usually;
       tried.oom_retries += fit.oom_retries;
     }
     return &tried_.emplace(value, tried).first->second;
@@ -219,21 +242,33 @@ class ValueSearch {
 
   const FindJob& job_;
   const StrategySpec& spec_;
-  Bytes capacity_;
+  const WantedDevice& device_;
   std::map<std::int64_t, ValueTried> tried_;
 };
 
-struct WantedDevice {
-  std::string name;
-  Bytes capacity = 0;
-};
-
-std::vector<WantedDevice> devices_of(const FindQuestion& question) {
-  std::vector<WantedDevice> devices;
-  for (const ChosenCard& card : question.cards) {
-    devices.push_back({std::string(card.card.name), card.card.total});
+/// One process of the program, as all recordings of it show it.
+CardTraits traits_in(const Inputs& inputs) {
+  CardTraits traits;
+  for (const Chosen& chosen : inputs.chosen()) {
+    traits.add(card_traits(*chosen.recording, *chosen.trace));
   }
-  if (question.setup.device.capacity) devices.push_back({"", *question.setup.device.capacity});
+  return traits;
+}
+
+std::vector<WantedDevice> devices_of(const FindQuestion& question, const Inputs& inputs) {
+  std::vector<WantedDevice> devices;
+  const std::optional<Bytes> reserve = question.setup.device.reserve;
+  for (const ChosenCard& chosen : question.cards) {
+    const Card& card = chosen.card;
+    const SetAside aside =
+        reserve ? SetAside{.others = *reserve} : set_aside_on(card, std::vector{traits_in(inputs)});
+    devices.push_back({std::string(card.name), card.total, usable_on(card, aside),
+                       card.total - std::min(card.total, aside.bytes()), aside});
+  }
+  if (const auto capacity = question.setup.device.capacity) {
+    const Bytes usable = *capacity - std::min(*capacity, reserve.value_or(0));
+    devices.push_back({"", *capacity, {usable, usable}, usable});
+  }
   if (devices.empty()) {
     throw UsageError("--find: on which device? (--capacity SIZE or --device-name CARD)");
   }
@@ -269,25 +304,29 @@ bool FindAnswer::all_fit() const {
 }
 
 FindAnswer answer(const Inputs& inputs, const FindQuestion& question, const Control& control) {
-  const std::vector<WantedDevice> devices = devices_of(question);
+  const std::vector<WantedDevice> devices = devices_of(question, inputs);
   const VariedProgram program(inputs.recordings(), question.variation, question.gpu);
   const std::vector<StrategySpec> strategies =
       asked_or_usual(question.strategies, inputs.recordings().front(), question.setup.release);
   Setup setup = question.setup;
   FindAnswer answer;
   answer.plotted = question.plotted;
-  answer.context_assumed = !question.cards.empty() && !setup.device.reserve;
-  if (answer.context_assumed) setup.device.reserve = kContext;
+  answer.set_aside = devices.front().set_aside;
+  for (const WantedDevice& device : devices) {
+    if (device.set_aside) answer.set_aside = bounds_of_both(*answer.set_aside, *device.set_aside);
+  }
+  if (answer.set_aside) setup.device.reserve = answer.set_aside->bytes();
   answer.reserve = setup.device.reserve.value_or(0);
   Predictions predictions(program, question.edits, devices.size() * strategies.size() > 1);
   const FindJob job{predictions, setup, control};
   for (const WantedDevice& device : devices) {
     for (const StrategySpec& spec : strategies) {
       if (control.stopped()) break;
-      FoundValue& found = answer.found.emplace_back(ValueSearch(job, spec, device.capacity).find());
+      FoundValue& found = answer.found.emplace_back(ValueSearch(job, spec, device).find());
       setup.device.capacity = device.capacity;
       found.device = summarise(SizedDevice{setup.device.simulated(), CapacityFrom::option});
       if (!device.name.empty()) found.device.name = device.name;
+      found.device.set_aside = device.set_aside;
     }
   }
   answer.held_back = held_back(program, strategies.front(), job);

@@ -32,10 +32,11 @@ class Inputs;
 /// A program at one value of its parameter under one strategy, on the device that needs most.
 struct ValueTried {
   std::int64_t value = 0;
-  bool recorded = false;     ///< at that very value
-  bool fits = false;         ///< on the device in question, by the most that it may need
-  bool may_fit = false;      ///< by the least
-  Bytes peak_requested = 0;  ///< all on an endless device
+  bool recorded = false;      ///< at that very value
+  bool fits = false;          ///< on the device in question, by the most that it may need
+  bool may_fit = false;       ///< by the least
+  bool usually_fits = false;  ///< by what is likeliest, beside what is usually set aside
+  Bytes peak_requested = 0;   ///< all on an endless device
   Bytes peak_allocated = 0;
   Bytes peak_reserved = 0;
   /// Unset: the rules settle it.
@@ -51,6 +52,8 @@ struct FoundValue {
   std::optional<std::int64_t> largest;
   /// The largest value above it that may fit; unset: none.
   std::optional<std::int64_t> may_fit = {};
+  /// The largest one beside what is usually set aside; unset: that is all that may be.
+  std::optional<std::int64_t> usually = {};
   bool unbounded = false;    ///< it fits however large it is, as far as was looked
   bool interrupted = false;  ///< a larger one may fit
   /// A larger value fits than one that does not.
@@ -69,10 +72,10 @@ struct FindAnswer {
   PredictionFacts facts;         ///< about the largest value that was found first
   std::vector<EditFacts> edits;  ///< made there
   std::vector<FoundValue> found;
-  std::vector<HeldBack> held_back;  ///< empty with fewer than three recordings
-  Bytes reserve = 0;                ///< held by others on every device
-  bool context_assumed = false;     ///< the reserve is that of a card's context
-  bool plotted = false;             ///< asked for as plots too
+  std::vector<HeldBack> held_back;    ///< empty with fewer than three recordings
+  Bytes reserve = 0;                  ///< held by others on every device
+  std::optional<SetAside> set_aside;  ///< the reserve, with the bounds of all cards; unset: none
+  bool plotted = false;               ///< asked for as plots too
   bool interrupted = false;
 
   bool all_fit() const;  ///< at some value each

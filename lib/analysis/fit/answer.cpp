@@ -15,11 +15,6 @@
 namespace memreplay {
 namespace {
 
-/// Each process has one.
-Bytes contexts(const SharedDevice* shared) {
-  return shared ? shared->sharers.size() * kContext : kContext;
-}
-
 constexpr std::size_t kCardsNamed = 3;
 
 /// What all searches on one device of a recording share.
@@ -29,6 +24,13 @@ struct Job {
   const LateStart& late;
   std::uint64_t budget;
   const Control& control;
+  const std::vector<ChosenCard>& cards;
+  /// What of a card is set aside, by what was recorded.
+  std::function<SetAside(const Card&)> aside_on;
+
+  Job of(const Subject& other, const LateStart& its_start) const {
+    return {other, setup, its_start, budget, control, cards, aside_on};
+  }
 };
 
 /// A replay that begins as the recording does and goes as recorded.
@@ -121,6 +123,10 @@ FitRun fit_run(const Job& job, const StrategySpec& spec) {
     job.control.show(spec.text + (capacity ? " on " + human_size(*capacity) : ""), spent);
   };
   FoundFit found = fit(job.subject, spec, options);
+  if (job.cards.size() == 1 && found.fit.given) {
+    const Card& card = job.cards[0].card;
+    found.fit.given = runs_on_card(job.subject, spec, options, card, job.aside_on(card));
+  }
   FitRun run{.fit = std::move(found.fit), .interval = {}, .there = {}};
   if (run.fit.smallest && !found.there) found.there = as_recorded(job, spec)->result;
   if (found.there) {
@@ -159,7 +165,7 @@ void confirm(const Subject& recorded, bool begins_alike, const Job& job, const S
   number_as_recorded(recorded.trace(), run.fit.first_oom);
   if (run.fit.given) number_as_recorded(recorded.trace(), run.fit.given->first_oom);
   const LateStart late(recorded, replay_options(recorded.trace(), job.setup, job.control));
-  FitRun as_recorded = fit_run({recorded, job.setup, late, job.budget, job.control}, spec);
+  FitRun as_recorded = fit_run(job.of(recorded, late), spec);
   if (begins_alike && as_recorded.fit.smallest == run.fit.smallest) {
     run = std::move(as_recorded);
   } else if (as_recorded.fit.smallest && run.fit.smallest) {
@@ -177,7 +183,7 @@ void span_others(const Job& job, const MadeRecordings& made, const StrategySpec&
   for (const MadeRecording& other : made.others) {
     const Subject subject(other.recording, other.trace(), other.origin);
     const LateStart late(subject, replay_options(subject.trace(), job.setup, job.control));
-    const FitRun there = fit_run({subject, job.setup, late, job.budget, job.control}, spec);
+    const FitRun there = fit_run(job.of(subject, late), spec);
     if (!there.fit.smallest) return;
     span_figure(all, *run.fit.smallest, other, *there.fit.smallest);
   }
@@ -191,42 +197,45 @@ void name_cards(const Job& job, const std::vector<StrategySpec>& strategies, Fit
   if (fitted.at_least() || job.subject.trace().gpu < 0) return;  // a host needs no card
   if (job.control.stopped()) return;
   const StrategySpec& spec = strategies[static_cast<std::size_t>(best - fitted.runs.data())];
-  FitOptions options = options_for(job, spec);
-  if (!job.setup.device.reserve) options.trial.device.reserve = contexts(job.subject.shared());
-  fitted.held_on_cards = options.trial.device.reserve;
   const bool may_need_more = fitted.completed && best->interval;
   const Bytes needed = may_need_more ? best->interval->high : *best->fit.smallest;
-  const Bytes least = needed - fitted.reserve + fitted.held_on_cards;
-  auto cards = cards_that_fit(job.subject, spec, options, least, kCardsNamed);
+  auto cards = cards_that_fit(job.subject, spec, options_for(job, spec), job.aside_on,
+                              needed - fitted.reserve, kCardsNamed);
   if (!job.control.stopped()) fitted.cards = std::move(cards);
 }
 
-void try_cards(const Job& job, const std::vector<StrategySpec>& strategies,
-               const std::vector<ChosenCard>& cards, FittedDevice& fitted) {
-  for (const ChosenCard& chosen : cards) {
-    FittedCard& on = fitted.asked_cards.emplace_back(FittedCard{chosen.card, {}});
+void try_cards(const Job& job, const std::vector<StrategySpec>& strategies, FittedDevice& fitted) {
+  for (const ChosenCard& chosen : job.cards) {
+    FittedCard& on =
+        fitted.asked_cards.emplace_back(FittedCard{chosen.card, job.aside_on(chosen.card), {}});
     for (const StrategySpec& spec : strategies) {
       if (job.control.stopped()) return;
-      FitOptions options = options_for(job, spec);
-      options.trial.device.capacity = chosen.card.total;
-      on.runs.push_back(runs_on(job.subject, spec, options));
+      on.runs.push_back(
+          runs_on_card(job.subject, spec, options_for(job, spec), chosen.card, on.set_aside));
     }
   }
 }
 
-/// The setup with the card's memory for the device's.
-Setup setup_of(const FitQuestion& question, const Subject& recorded) {
+/// The setup with the first card's memory for the device's.
+Setup setup_of(const FitQuestion& question, const std::optional<SetAside>& aside) {
   Setup setup = question.setup;
-  if (question.cards.empty()) return setup;
   if (question.cards.size() == 1) setup.device.capacity = question.cards[0].card.total;
-  if (!setup.device.reserve) setup.device.reserve = contexts(recorded.shared());
+  if (aside) setup.device.reserve = aside->bytes();
   return setup;
 }
 
 FittedDevice fitted_device(const Chosen& chosen, const FitQuestion& question,
                            const Control& control) {
   const Subject recorded = chosen.subject(control);
-  Setup setup = setup_of(question, recorded);
+  const auto aside_on = [&](const Card& card) {
+    return set_aside_on(card, recorded, question.setup.device.reserve);
+  };
+  std::optional<SetAside> aside;
+  for (const ChosenCard& chosen_card : question.cards) {
+    const SetAside there = aside_on(chosen_card.card);
+    aside = aside ? bounds_of_both(*aside, there) : there;
+  }
+  Setup setup = setup_of(question, aside);
   const auto completed = with_rest_of_step(recorded);
   std::optional<Subject> whole;
   if (completed) {
@@ -242,16 +251,19 @@ FittedDevice fitted_device(const Chosen& chosen, const FitQuestion& question,
   fitted.trace = summarise(chosen);
   fitted.completed = completed.has_value();
   fitted.device = summarise(device);
-  if (question.cards.size() == 1) fitted.device.name = question.cards[0].card.name;
+  if (question.cards.size() == 1) {
+    fitted.device.name = question.cards[0].card.name;
+    fitted.device.set_aside = aside;
+  }
   fitted.reserve = setup.device.reserve.value_or(0);
-  fitted.context_assumed = !question.cards.empty() && !question.setup.device.reserve;
+  fitted.set_aside = aside;
   fitted.state_beyond = state_beyond(subject.trace(), device.options.room(), setup.start);
   fitted.nothing_requested = !requests_anything(*chosen.trace);
   if (fitted.nothing_requested) return fitted;
   fitted.model_check = model_check(subject);
   const LateStart late(subject, replay_options(subject.trace(), setup, control));
   if (late.applies()) fitted.trace.warm_class = name_of(late.warm().earlier_steps().kind);
-  const Job job{subject, setup, late, question.budget, control};
+  const Job job{subject, setup, late, question.budget, control, question.cards, aside_on};
   const std::vector<StrategySpec> strategies =
       asked_or_usual(question.strategies, *chosen.recording, question.setup.release);
   for (const StrategySpec& spec : strategies) {
@@ -262,7 +274,7 @@ FittedDevice fitted_device(const Chosen& chosen, const FitQuestion& question,
     if (completed) confirm(recorded, completed->begins_alike, job, spec, run);
   }
   if (question.cards.size() > 1) {
-    try_cards(job, strategies, question.cards, fitted);
+    try_cards(job, strategies, fitted);
   } else if (chosen.recording->format != kPinnedHostFormat) {
     name_cards(job, strategies, fitted);
   }
@@ -274,8 +286,9 @@ FittedDevice fitted_device(const Chosen& chosen, const FitQuestion& question,
 std::optional<bool> FittedDevice::known_to_fit(const FitRun& run, const GivenDevice& given,
                                                Bytes capacity) const {
   const bool open = at_least() || (completed && run.interval && capacity < run.interval->high);
-  if (given.fits && open) return std::nullopt;
-  return given.fits;
+  if (!given.fits && !given.may_fit) return false;
+  if (!given.fits || open) return std::nullopt;
+  return true;
 }
 
 const FitRun* FittedDevice::best() const {

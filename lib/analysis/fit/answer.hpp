@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/run/answer.hpp"
+#include "core/card.hpp"
 
 namespace memreplay {
 
@@ -18,6 +19,7 @@ class Inputs;
 /// The device of which one was asked.
 struct GivenDevice {
   bool fits = false;
+  bool may_fit = false;  ///< it is not known what of the device others have
   /// The first request not served; unset where the strategy has no room to begin.
   std::optional<OomPlace> first_oom;
 };
@@ -49,26 +51,12 @@ struct Fit {
   }
 };
 
-struct Card {
-  std::string_view name;
-  Bytes total = 0;  ///< what the driver reports (cudaMemGetInfo)
-  int compute = 0;  ///< capability, ten times: 90 is 9.0
-  int multiprocessors = 0;
-};
-
 /// What a name was taken for.
 struct ChosenCard {
   std::string as_given;
   Card card;
   std::vector<std::string_view> others;  ///< that it may mean as well
 };
-
-/// What a CUDA context takes before the first allocation: roughly, and more with many kernels
-/// loaded. An assumption, not a measurement.
-inline constexpr Bytes kContext = 500 * kMiB;
-
-/// Every card that is known, by total, the smallest first.
-std::span<const Card> cards();
 
 /// What one strategy needs.
 struct FitRun {
@@ -78,9 +66,16 @@ struct FitRun {
   Run there;  ///< on the smallest device; only its name is set where there is none
 };
 
+/// A card on which a run fits, whatever is set aside there.
+struct SufficingCard {
+  Card card;
+  SetAside set_aside;
+};
+
 /// One of several cards: whether each strategy runs there.
 struct FittedCard {
   Card card;
+  SetAside set_aside;
   std::vector<std::optional<GivenDevice>> runs;  ///< by strategy; unset: cancelled
 };
 
@@ -89,16 +84,16 @@ struct FittedDevice {
   TraceSummary trace;
   DeviceSummary device;  ///< its capacity is the device that was asked for
   std::optional<StateBeyondDevice> state_beyond;
-  Bytes reserve = 0;               ///< held by others, in every capacity
-  bool context_assumed = false;    ///< the reserve is that of a card's context
+  Bytes reserve = 0;  ///< held by others, in every capacity
+  /// The reserve, with the bounds of all cards that were asked for; unset: none was.
+  std::optional<SetAside> set_aside;
   bool nothing_requested = false;  ///< no device was looked for
   /// What was fitted has the rest of the step at whose OOM the recording ends.
   bool completed = false;
   std::vector<FitRun> runs;
   std::optional<VerifyRun> model_check;
-  /// Cards on which the best strategy runs beside `held_on_cards`; unset: not looked for.
-  std::optional<std::vector<Card>> cards;
-  Bytes held_on_cards = 0;
+  /// Cards on which the best strategy surely runs; unset: not looked for.
+  std::optional<std::vector<SufficingCard>> cards;
   std::vector<FittedCard> asked_cards;  ///< where several were asked for
 
   /// The run that needs the smallest device, among those that move no blocks away if there are any;

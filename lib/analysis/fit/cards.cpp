@@ -10,36 +10,6 @@
 namespace memreplay {
 namespace {
 
-// Totals in MiB, as CUDA programs under Linux printed them in public logs: the lowest value that
-// two independent logs show within 0.2 % of each other. Drivers differ by more than that: the
-// newest may keep up to 2 % for themselves. nvidia-smi shows more than programs get. Compute
-// capability and multiprocessors are those of NVIDIA's data sheets.
-constexpr std::array kCards = {
-    Card{"RTX-3080-10GB", 10002 * kMiB, 86, 68},
-    Card{"RTX-2080-Ti", 11009 * kMiB, 75, 68},
-    Card{"RTX-3060-12GB", 12036 * kMiB, 86, 28},
-    Card{"T4", 14912 * kMiB, 75, 40},
-    Card{"V100-16GB", 16130 * kMiB, 70, 80},
-    Card{"P100-16GB", 16280 * kMiB, 60, 56},
-    Card{"L4", 22563 * kMiB, 89, 58},
-    Card{"A10G", 22589 * kMiB, 86, 80},
-    Card{"A10", 22712 * kMiB, 86, 72},
-    Card{"RTX-A5000", 24114 * kMiB, 86, 64},
-    Card{"RTX-3090", 24124 * kMiB, 86, 82},
-    Card{"RTX-4090", 24209 * kMiB, 89, 128},
-    Card{"RTX-5090", 32102 * kMiB, 120, 170},
-    Card{"V100-32GB", 32494 * kMiB, 70, 80},
-    Card{"A100-40GB", 40441 * kMiB, 80, 108},
-    Card{"A40", 45416 * kMiB, 86, 84},
-    Card{"L40S", 45495 * kMiB, 89, 142},
-    Card{"RTX-A6000", 48676 * kMiB, 86, 84},
-    Card{"H100-80GB", 81079 * kMiB, 90, 132},
-    Card{"A100-80GB", 81153 * kMiB, 80, 108},
-    Card{"H20", 97285 * kMiB, 90, 78},
-    Card{"H200", 143156 * kMiB, 90, 132},
-    Card{"B200", 182631 * kMiB, 100, 148},
-};
-
 // The best-selling cards, among those whose names differ only in what people leave out.
 constexpr std::array<std::string_view, 2> kUsual = {"A100-80GB", "V100-16GB"};
 
@@ -90,7 +60,7 @@ std::optional<int> distance(const Card& card, const std::vector<std::string>& as
 std::vector<Card> cards_like(const std::vector<std::string>& asked) {
   std::vector<Card> found;
   int nearest = 3;
-  for (const Card& card : kCards) {
+  for (const Card& card : cards()) {
     const auto far = asked.empty() ? std::nullopt : distance(card, asked);
     if (!far || *far > nearest) continue;
     if (*far < nearest) found.clear();
@@ -106,13 +76,11 @@ std::vector<Card> cards_like(const std::vector<std::string>& asked) {
 
 }  // namespace
 
-std::span<const Card> cards() { return kCards; }
-
 ChosenCard card_named(const std::string& name) {
   const auto found = cards_like(words_of(name));
   if (found.empty()) {
     std::vector<std::string> known;
-    for (const Card& card : kCards) known.emplace_back(card.name);
+    for (const Card& card : cards()) known.emplace_back(card.name);
     throw UsageError("unknown card '" + name + "'" + did_you_mean(name, known) +
                      " (memreplay list cards)");
   }
@@ -121,14 +89,49 @@ ChosenCard card_named(const std::string& name) {
   return chosen;
 }
 
-std::vector<Card> cards_that_fit(const Subject& subject, const StrategySpec& spec,
-                                 FitOptions options, Bytes least, std::size_t count) {
-  std::vector<Card> found;
-  for (const Card& card : kCards) {
-    if (card.total < least || found.size() == count) continue;
-    options.trial.device.capacity = card.total;
-    const auto device = runs_on(subject, spec, options);
-    if (device && device->fits) found.push_back(card);
+SetAside set_aside_on(const Card& card, const Subject& recorded, std::optional<Bytes> reserve) {
+  if (reserve) return {.others = *reserve};
+  std::vector<CardTraits> processes;
+  if (const SharedDevice* shared = recorded.shared()) {
+    for (const Sharer& sharer : shared->sharers) {
+      processes.push_back(card_traits(sharer.subject->recording(), sharer.subject->trace()));
+    }
+  } else {
+    processes.push_back(card_traits(recorded.recording(), recorded.trace()));
+  }
+  return set_aside_on(card, processes);
+}
+
+std::optional<GivenDevice> runs_on_card(const Subject& subject, const StrategySpec& spec,
+                                        FitOptions options, const Card& card,
+                                        const SetAside& aside) {
+  const auto runs_with = [&](Bytes usable) {
+    if (usable == 0) return std::optional(GivenDevice{});
+    options.trial.device.capacity = std::max(card.total, usable);
+    options.trial.device.reserve = *options.trial.device.capacity - usable;
+    return runs_on(subject, spec, options);
+  };
+  const BytesInterval usable = usable_on(card, aside);
+  auto device = runs_with(usable.low);
+  if (!device || device->fits || usable.low == usable.high) return device;
+  const auto there = runs_with(card.total - std::min(card.total, aside.bytes()));
+  const auto at_most = runs_with(usable.high);
+  if (!there || !at_most) return std::nullopt;
+  device->may_fit = there->fits || at_most->fits;
+  device->first_oom = there->first_oom;
+  return device;
+}
+
+std::vector<SufficingCard> cards_that_fit(const Subject& subject, const StrategySpec& spec,
+                                          const FitOptions& options,
+                                          const std::function<SetAside(const Card&)>& aside_on,
+                                          Bytes least, std::size_t count) {
+  std::vector<SufficingCard> found;
+  for (const Card& card : cards()) {
+    const SetAside aside = aside_on(card);
+    if (usable_on(card, aside).low < least || found.size() == count) continue;
+    const auto device = runs_on_card(subject, spec, options, card, aside);
+    if (device && device->fits) found.push_back({card, aside});
   }
   return found;
 }

@@ -65,7 +65,7 @@ class Search {
     try {
       const std::optional<Attempt> attempt = replay_on(capacity);
       if (!attempt) return std::nullopt;
-      return GivenDevice{attempt->fits, attempt->result.metrics.first_oom};
+      return GivenDevice{.fits = attempt->fits, .first_oom = attempt->result.metrics.first_oom};
     } catch (const UsageError&) {  // the strategy cannot be made on so small a device
       return GivenDevice{};
     }

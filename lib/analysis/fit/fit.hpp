@@ -10,6 +10,7 @@
 #include "analysis/fit/answer.hpp"
 #include "analysis/inputs/inputs.hpp"
 #include "analysis/run/setup.hpp"
+#include "program/libraries.hpp"
 #include "replay/trial.hpp"
 
 namespace memreplay {
@@ -61,9 +62,22 @@ struct FitQuestion {
 /// with the nearest name.
 ChosenCard card_named(const std::string& name);
 
-/// The smallest cards, at most `count`, on which the recording runs without an OOM beside the
-/// reserve in `options`. None below `least` is tried. Cancelled: those found so far.
-std::vector<Card> cards_that_fit(const Subject& subject, const StrategySpec& spec,
-                                 FitOptions options, Bytes least, std::size_t count);
+/// What the processes of a recording have of a card beside their allocators, and others, if
+/// anybody said so.
+SetAside set_aside_on(const Card& card, const Subject& recorded, std::optional<Bytes> reserve);
+
+/// Whether the recording runs on a card, surely and by all that may be left of it; unset where
+/// cancelled.
+std::optional<GivenDevice> runs_on_card(const Subject& subject, const StrategySpec& spec,
+                                        FitOptions options, const Card& card,
+                                        const SetAside& aside);
+
+/// The smallest cards, at most `count`, on which the recording surely runs without an OOM, with
+/// what is set aside on each. None that leaves less than `least` is tried. Cancelled: those found
+/// so far.
+std::vector<SufficingCard> cards_that_fit(const Subject& subject, const StrategySpec& spec,
+                                          const FitOptions& options,
+                                          const std::function<SetAside(const Card&)>& aside_on,
+                                          Bytes least, std::size_t count);
 
 }  // namespace memreplay

@@ -41,15 +41,27 @@ ListAnswer all_metrics() {
 }
 
 ListAnswer all_cards() {
-  ListAnswer answer{.what = "cards", .titles = {"card", "total", "usable beside a CUDA context"}};
+  const auto usual = [](CardLibrary library) { return use_of(library).usual; };
+  const Bytes computing = kContext + usual(CardLibrary::kernels) + usual(CardLibrary::cublas);
+  ListAnswer answer{.what = "cards",
+                    .titles = {"card", "total", "usable beside a CUDA context",
+                               "beside kernels and cuBLAS too", "and NCCL"}};
   for (const Card& card : cards()) {
-    add_row(answer, card.name, exact_size(card.total), exact_size(card.total - kContext));
+    add_row(answer, card.name, exact_size(card.total), exact_size(card.total - kContext),
+            exact_size(card.total - computing),
+            exact_size(card.total - computing - usual(CardLibrary::nccl)));
   }
   answer.note = fmt::format(
-      "Totals are those that CUDA programs print under Linux; drivers differ by up to 2 %. {} of "
-      "each are assumed for the CUDA context; --reserve sets another size. Part of a name is "
-      "enough: fit --device-name 4090.",
-      human_size(kContext));
+      "Totals are those that CUDA programs print under Linux; drivers differ by up to 2 %. Set "
+      "aside are {} for the CUDA context, {} for kernels, {} for cuBLAS, {} for cuDNN and {} for "
+      "NCCL, as record --virtual-gpu has it; fit counts those that a recording shows. Real cards "
+      "take less or more: a context about 2 KiB for each thread that the card can run, {} on an "
+      "H100, a backward pass there {} for cuBLAS beside that. fit answers with bounds that cover "
+      "it; --reserve sets a size. Part of a name is enough: fit --device-name 4090.",
+      human_size(kContext), human_size(usual(CardLibrary::kernels)),
+      human_size(usual(CardLibrary::cublas)), human_size(usual(CardLibrary::cudnn)),
+      human_size(usual(CardLibrary::nccl)), human_size(kMeasuredContext),
+      human_size(use_of(CardLibrary::cublas).most - usual(CardLibrary::cublas)));
   return answer;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/info/answer.hpp"
+#include "core/card.hpp"
 #include "core/other_tenant.hpp"
 #include "core/units.hpp"
 #include "metrics/run_metrics.hpp"
@@ -37,7 +38,8 @@ struct DeviceSummary {
   std::optional<std::string> name;
   std::optional<Bytes> capacity;
   CapacityFrom capacity_from = CapacityFrom::nobody;
-  Bytes reserve = 0;  ///< held by others, in a simulated one's capacity
+  Bytes reserve = 0;                  ///< held by others, in a simulated one's capacity
+  std::optional<SetAside> set_aside;  ///< the reserve, where it is that of a known card
   std::vector<OtherTenant> tenants = {};
   Bytes granularity = 0;
   std::string address_policy;

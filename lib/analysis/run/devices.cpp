@@ -9,6 +9,7 @@
 #include "device/cuda/cuda_memory.hpp"
 #include "device/host/host_memory.hpp"
 #include "device/host/malloc_library.hpp"
+#include "program/libraries.hpp"
 #include "program/recorded_device.hpp"
 
 namespace memreplay {
@@ -119,6 +120,10 @@ SizedDevice sized_for(const Subject& subject, const DeviceShape& shape) {
   } else if (const auto room = shape.endless ? std::nullopt : recorded_room(subject)) {
     device.options.capacity = room->bytes + device.options.reserve;
     device.from = room->stated ? CapacityFrom::recorded_oom : CapacityFrom::recorded_retries;
+    if (room->stated && !subject.shared()) {
+      const CardTraits traits = card_traits(subject.recording(), subject.trace());
+      device.set_aside = set_aside_beside(room->bytes, traits);
+    }
   } else if (!shape.tenants.empty()) {
     throw UsageError("--other-tenant needs a device with a limit; add --capacity SIZE");
   }
@@ -131,6 +136,7 @@ DeviceSummary summarise(const SizedDevice& device) {
   summary.capacity = device.options.capacity;
   summary.capacity_from = device.from;
   summary.reserve = device.options.reserve;
+  summary.set_aside = device.set_aside;
   summary.tenants = device.options.tenants;
   summary.granularity = device.options.granularity;
   summary.address_policy = name_of(device.options.policy);
@@ -156,6 +162,7 @@ std::vector<OpenDevice> devices_for(const Subject& subject, std::span<const Open
     device.summary.address_policy = name_of(sized.options.policy);
     device.summary.capacity = sized.options.capacity;
     device.summary.capacity_from = sized.from;
+    device.summary.set_aside = sized.set_aside;
     device.unknown_size = sized.unknown_size;
   }
   return devices;

@@ -33,6 +33,8 @@ struct SizedDevice {
   /// Nobody says how large it is, and nobody asked for one without limit: it never gets full, but
   /// what the recorded program was refused is refused again.
   bool unknown_size = false;
+  /// Of a card that leaves just as much as the recorded device.
+  std::optional<SetAside> set_aside;
 };
 
 /// The device of this shape on which a recording is replayed. Where nobody says how large it is,

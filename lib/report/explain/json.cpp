@@ -69,8 +69,8 @@ void request_fields(JsonFields& f, const ExplainedDevice& device, const Figures&
   f("requested_bytes", figure(e.requested, Figure::requested), "by the program; 0: no request");
   f("asked_of_device_bytes", figure(e.asked, Figure::requested), "by the allocator, for it");
   f("device_bytes", figure(e.total, Figure::device), "total of the device; null: unknown");
-  f("usable_bytes", figure.usable(e),
-    "what the allocator can use: reserved, and free on the device");
+  usable_fields(f, figure.usable(e),
+                figure.said() == nullptr ? aside_of(device.device) : std::nullopt);
   f("spare_bytes", figure.spare(e), "usable less live and requested; negative: missing");
   f("device_free_bytes", figure(only_if(e.at_oom, e.device_free), Figure::device_free),
     "outside reserved memory; null without an OOM");

@@ -52,13 +52,17 @@ std::string facts(const ExplainedDevice& device, std::size_t width) {
     out += fmt::format("  {:<13}{:>10}{}{}\n", name, human_size(bytes), rest.empty() ? "" : "    ",
                        wrapped(rest, kColumn, width));
   };
-  const std::string whose =
+  std::string whose =
       device.device.capacity_from == CapacityFrom::recorded_oom ? "from the recorded failure" : "";
   if (e.at_oom) {
     line("request", e.requested,
          e.asked == e.requested
              ? ""
              : fmt::format("for it the allocator asked the device for {}", human_size(e.asked)));
+  }
+  if (const auto& aside = device.device.set_aside) {
+    whose += fmt::format("; as much as {} has beside {} for its context and libraries", aside->card,
+                         human_size(aside->bytes()));
   }
   if (e.total) line("device", *e.total, e.room == e.total ? whose : "");
   if (e.room && e.room != e.total) {

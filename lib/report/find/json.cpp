@@ -22,6 +22,8 @@ void fields(JsonFields& f, const FoundValue& found) {
   f("device", found.device, "which it is to fit");
   f("largest_value", found.largest, "that fits; null: not even 1, or nothing was tried");
   f("largest_value_that_may_fit", found.may_fit, "above it; null: none");
+  f("largest_value_usually", found.usually,
+    "beside what is usually set aside; null: what is set aside is known");
   f("unbounded", found.unbounded, "all values that were tried fit");
   f("interrupted", found.interrupted, "a larger one may fit");
   f("fails_below", found.fails_below, "a value that does not fit although a larger one does");

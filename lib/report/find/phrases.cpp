@@ -60,10 +60,16 @@ std::string answer_sentence(const FindAnswer& answer, const FoundValue& found) {
                        device, name, largest_text(found));
   }
   const std::string beyond = beyond_phrase(answer.facts, *found.largest);
+  const std::int64_t largest = found.usually.value_or(*found.largest);
   std::string said = fmt::format("{} {} {} is the largest that fits {} under {}", name,
-                                 is_recorded(found, *found.largest) ? "=" : "≈",
-                                 largest_text(found), device, found.strategy);
-  if (found.may_fit) {
+                                 is_recorded(found, largest) ? "=" : "≈",
+                                 found.usually ? value_name(largest) : largest_text(found), device,
+                                 found.strategy);
+  if (found.usually && found.may_fit) {
+    said += fmt::format(" beside {} set aside, {} in the worst case; up to {} may fit",
+                        human_size(found.device.reserve), largest_text(found),
+                        value_name(*found.may_fit));
+  } else if (found.may_fit) {
     said += fmt::format(" in the worst case; up to {} may fit", value_name(*found.may_fit));
   }
   return said + (beyond.empty() ? "." : fmt::format(": {}.", beyond));
@@ -83,12 +89,6 @@ double off_by(Bytes predicted, Bytes recorded) {
 std::string percent_off(Bytes predicted, Bytes recorded) {
   const double off = off_by(predicted, recorded);
   return predicted == recorded ? std::string("exact") : fmt::format("{:+.2f} %", off);
-}
-
-std::string reserve_sentence(const FindAnswer& answer) {
-  return fmt::format("{} of each device {}.", human_size(answer.reserve),
-                     answer.context_assumed ? "are assumed for the CUDA context (--reserve)"
-                                            : "are held by others");
 }
 
 /// Why the curve may pass the device's line where a value fits.
@@ -194,8 +194,8 @@ Table held_back_table(const FindAnswer& answer) {
 }
 
 std::vector<std::string> closing_sentences(const FindAnswer& answer) {
-  std::vector<std::string> said;
-  if (answer.reserve != 0) said.push_back(reserve_sentence(answer));
+  std::vector<std::string> said = set_aside_sentences(
+      answer.set_aside.value_or(SetAside{.others = answer.reserve}), "each device");
   if (std::string endless = endless_sentence(answer); !endless.empty()) {
     said.push_back(std::move(endless));
   }

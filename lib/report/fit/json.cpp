@@ -76,6 +76,8 @@ void card_run_fields(JsonFields& f, const FitRun& run, const std::optional<Given
 void card_fields(JsonFields& f, const FittedCard& on, const FittedDevice& device) {
   f("card", on.card.name, "a name of `list cards`");
   f("total_bytes", on.card.total, "what its driver reports");
+  const Bytes aside = on.set_aside.bytes();
+  usable_fields(f, on.card.total - std::min(on.card.total, aside), on.set_aside);
   std::size_t at = 0;
   const auto run = [&](JsonFields& runs, const std::optional<GivenDevice>& given) {
     const bool known = at < device.runs.size();
@@ -86,10 +88,10 @@ void card_fields(JsonFields& f, const FittedCard& on, const FittedDevice& device
 }
 
 std::optional<std::vector<std::string_view>> names_of(
-    const std::optional<std::vector<Card>>& cards) {
+    const std::optional<std::vector<SufficingCard>>& cards) {
   if (!cards) return std::nullopt;
   std::vector<std::string_view> names;
-  for (const Card& card : *cards) names.push_back(card.name);
+  for (const SufficingCard& on : *cards) names.push_back(on.card.name);
   return names;
 }
 

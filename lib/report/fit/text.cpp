@@ -40,6 +40,7 @@ std::string size_cell(const FitRun& run) {
 std::string given_cell(const FittedDevice& fitted, const GivenDevice& given, const FitRun& run,
                        Bytes capacity) {
   const std::optional<Bytes>& smallest = run.fit.smallest;
+  if (!given.fits && given.may_fit) return "may fit";
   if (!fitted.known_to_fit(run, given, capacity)) {
     return smallest ? fmt::format("unknown, {} needed", bounded(exact_size(least_of(run)), true))
                     : "unknown";
@@ -81,13 +82,6 @@ Table table_of(const FittedDevice& fitted) {
     table.rows.push_back(std::move(row));
   }
   return table;
-}
-
-std::string device_sentence(const FittedDevice& fitted) {
-  if (fitted.reserve == 0) return {};
-  return fmt::format("{} of the device {}.", human_size(fitted.reserve),
-                     fitted.context_assumed ? "are assumed for the CUDA context (--reserve)"
-                                            : "are held by others");
 }
 
 /// Why the smallest device is larger than what is requested.
@@ -174,13 +168,15 @@ std::string card_sentence(const FittedDevice& fitted) {
   const std::string fits = fitted.completed ? "fits, if that step would have ended so" : "fits";
   if (fitted.cards->empty()) return fits + ": none of the known cards (memreplay list cards)";
   std::vector<std::string> names;
-  for (const Card& card : *fitted.cards) {
-    names.push_back(
-        fmt::format("{} ({} usable)", card.name, human_size(card.total - fitted.held_on_cards)));
+  for (const SufficingCard& on : *fitted.cards) {
+    const Bytes left = on.card.total - on.set_aside.most - on.set_aside.others;
+    names.push_back(fmt::format("{} ({} usable)", on.card.name, human_size(left)));
   }
-  return fmt::format("{}: {}; under {}, beside {} for the CUDA context or others.", fits,
-                     fmt::join(names, ", "), best->there.strategy,
-                     human_size(fitted.held_on_cards));
+  const SetAside& aside = fitted.cards->front().set_aside;
+  return fmt::format(
+      "{}: {}; under {}, beside {}.", fits, fmt::join(names, ", "), best->there.strategy,
+      aside.processes > 0 ? std::string("the most that the CUDA context and libraries take there")
+                          : human_size(aside.others) + " held by others");
 }
 
 /// A row for each card that was asked for.
@@ -267,7 +263,11 @@ bool runs_out_of_memory(const FittedDevice& fitted) {
 }
 
 void append_notes(Sheet& out, const FittedDevice& fitted) {
-  append_paragraph(out, device_sentence(fitted));
+  const SetAside given{.others = fitted.reserve};
+  for (const std::string& sentence :
+       set_aside_sentences(fitted.set_aside.value_or(given), "the device")) {
+    append_paragraph(out, sentence);
+  }
   for (const FitRun& run : fitted.runs) append_paragraph(out, impossible(run));
   for (const FitRun& run : fitted.runs) append_paragraph(out, on_given_device(run, fitted));
   if (const FitRun* best = fitted.best()) {

@@ -302,6 +302,22 @@ void fields(JsonFields& f, const PlaceSum& sum) {
   f("blocks", sum.blocks, "how many");
 }
 
+void usable_fields(JsonFields& f, std::optional<Bytes> usable,
+                   const std::optional<SetAside>& aside) {
+  const auto of = [&](Bytes SetAside::*part) {
+    return aside ? std::optional((*aside).*part) : std::nullopt;
+  };
+  f("usable_bytes", usable, "what the allocator can use: reserved, and free on the device");
+  f("context", of(&SetAside::context), "bytes that it leaves out; null: unknown");
+  f("libraries", of(&SetAside::libraries), "likewise, code and buffers of libraries");
+  f("others", of(&SetAside::others), "likewise, of other programs");
+}
+
+std::optional<SetAside> aside_of(const DeviceSummary& d) {
+  if (d.set_aside || d.capacity_from != CapacityFrom::option || d.kind != "sim") return d.set_aside;
+  return SetAside{.others = d.reserve};
+}
+
 void fields(JsonFields& f, const DeviceSummary& d) {
   f.called("device");
   f("kind", d.kind, "sim, cuda or host");
@@ -309,6 +325,15 @@ void fields(JsonFields& f, const DeviceSummary& d) {
   f("capacity_bytes", d.capacity, "its total; null: no limit");
   f.one_of("capacity_from", JsonFields::of(name_of(d.capacity_from)), {"option", "oom", "retries"},
            "who says so");
+  usable_fields(f, only_if(d.capacity.has_value(), d.usable()), aside_of(d));
+  std::optional<std::string_view> card;
+  std::optional<BytesInterval> bounds;
+  if (d.set_aside) {
+    card = only_if(!d.set_aside->card.empty(), d.set_aside->card);
+    bounds = {d.set_aside->least + d.set_aside->others, d.set_aside->most + d.set_aside->others};
+  }
+  f("card", card, "a name of `list cards`; null: none is known");
+  f("set_aside_bytes", bounds, "[least, most] that it may leave out; null: it is known");
   f("granularity_bytes", d.granularity, "sizes of regions are multiples of it");
   f("address_policy", d.address_policy, "which addresses it gives");
   f("as_given", d.text, "the value of --device");

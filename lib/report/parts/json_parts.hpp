@@ -27,6 +27,11 @@ void fields(JsonFields& f, const TraceSummary& trace);
 void detailed_fields(JsonFields& f, const TraceSummary& trace);
 void fields(JsonFields& f, const Growth& growth);
 void fields(JsonFields& f, const DeviceSummary& device);
+/// Who has what of a device, where it is known.
+std::optional<SetAside> aside_of(const DeviceSummary& device);
+/// What is left of a device, and who has the rest of it.
+void usable_fields(JsonFields& f, std::optional<Bytes> usable,
+                   const std::optional<SetAside>& aside);
 void fields(JsonFields& f, const Run& run);
 void fields(JsonFields& f, const VerifyRun& run);
 void fields(JsonFields& f, const RunInterval& interval);

@@ -319,6 +319,40 @@ std::string coverage_phrase(const TraceSummary& trace) {
   return phrase;
 }
 
+std::vector<std::string> set_aside_sentences(const SetAside& aside, std::string_view of) {
+  if (aside.bytes() == 0) return {};
+  if (aside.processes == 0) {
+    return {fmt::format("{} of {} are held by others.", human_size(aside.bytes()), of)};
+  }
+  std::vector<std::string> takers;
+  const auto add = [&](std::string_view name, Bytes each) {
+    takers.push_back(aside.processes == 1 ? fmt::format("{} ({})", name, human_size(each))
+                                          : std::string(name));
+  };
+  add("the CUDA context", aside.context);
+  for (std::size_t i = 0; i < kLibraryUses.size(); ++i) {
+    if (aside.loaded.used[i]) add(kLibraryUses[i].name, kLibraryUses[i].usual);
+  }
+  const std::string last = takers.back();
+  takers.pop_back();
+  std::vector<std::string> said = {fmt::format(
+      "{} of {} are set aside for {} and {}{}; from card to card that is {} (--reserve SIZE sets a "
+      "size).",
+      human_size(aside.bytes()), of, fmt::join(takers, ", "), last,
+      aside.processes == 1 ? "" : fmt::format(" of {} processes", aside.processes),
+      range_text({aside.least, aside.most}))};
+  if (aside.kernels == KernelsThere::differ) {
+    said.emplace_back(
+        "It was recorded on another kind of card, as the workspaces for cuBLAS show. Kernels need "
+        "other memory there: the bounds are 3 % wider for that.");
+  } else if (aside.kernels == KernelsThere::may_differ) {
+    said.emplace_back(
+        "The recording does not say on which card it was made, and convolutions have other "
+        "workspaces on another one: the bounds are 3 % wider for that.");
+  }
+  return said;
+}
+
 std::string capacity_sentence(const DeviceSummary& device) {
   constexpr std::string_view kOtherwise = "--capacity SIZE sets another, --capacity none lifts it";
   const Bytes shown = device.usable();

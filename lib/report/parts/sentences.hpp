@@ -52,6 +52,10 @@ std::string model_sentence(const TraceRuns& report);
 /// it is endless.
 std::string capacity_sentence(const DeviceSummary& device);
 
+/// What of each device, or of the device, is set aside for whom, and how sure that is. Empty where
+/// nothing is.
+std::vector<std::string> set_aside_sentences(const SetAside& aside, std::string_view of);
+
 /// "3128 events, 1 stream, starts empty"
 std::string coverage_phrase(const TraceSummary& trace);
 

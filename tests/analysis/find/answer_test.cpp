@@ -14,7 +14,9 @@ using testing::Field;
 
 struct Search {
   std::vector<std::int64_t> values = {2, 4};  ///< values given for the two recordings
-  Bytes capacity = 64 * kMiB;
+  std::optional<Bytes> capacity = 64 * kMiB;
+  std::vector<ChosenCard> cards = {};  ///< instead of the capacity
+  std::optional<Bytes> reserve = {};
 };
 
 FindAnswer found_by(const Search& search, const Control& control = {}) {
@@ -22,11 +24,12 @@ FindAnswer found_by(const Search& search, const Control& control = {}) {
   const Inputs inputs({.paths = {folder + "batch_2.pickle.gz", folder + "batch_4.pickle.gz"}});
   FindQuestion question{.strategies = {parse_strategy("torch")},
                         .setup = {},
-                        .cards = {},
+                        .cards = search.cards,
                         .variation = {.name = "batch", .values = search.values, .at = {}},
                         .edits = {},
                         .gpu = {}};
-  question.setup.device.capacity = search.capacity;
+  if (search.cards.empty()) question.setup.device.capacity = search.capacity;
+  question.setup.device.reserve = search.reserve;
   return answer(inputs, question, control);
 }
 
@@ -54,6 +57,31 @@ TEST(FindAnswer, ALargeRecordedValueThatFitsIsEnough) {
   const FindAnswer answered = found_by({.values = {100'000'000, 200'000'000}, .capacity = kGiB});
   EXPECT_EQ(answered.found.at(0).largest, 200'000'000);
   EXPECT_TRUE(answered.found[0].unbounded);
+}
+
+TEST(FindAnswer, WhatIsSetAsideOnACardGivesBounds) {
+  const ChosenCard card{.as_given = "small", .card = {"small", kGiB, 75, 40}, .others = {}};
+  const FindAnswer answered = found_by({.cards = {card}});
+  const FoundValue& found = answered.found.at(0);
+  ASSERT_TRUE(answered.set_aside);
+  EXPECT_EQ(found.device.set_aside->context, kContext);
+  EXPECT_EQ(found.device.reserve, answered.set_aside->bytes());
+  ASSERT_TRUE(found.largest && found.usually && found.may_fit);
+  EXPECT_LT(*found.largest, *found.usually);
+  EXPECT_LT(*found.usually, *found.may_fit);
+  // As on a device of just what is left.
+  const auto on = [](Bytes usable) { return found_by({.capacity = usable}).found.at(0).largest; };
+  EXPECT_EQ(on(kGiB - answered.set_aside->bytes()), found.usually);
+  EXPECT_LE(*on(kGiB - answered.set_aside->most), *found.usually);
+}
+
+TEST(FindAnswer, WithAReserveACardIsADevice) {
+  const ChosenCard card{.as_given = "small", .card = {"small", kGiB, 75, 40}, .others = {}};
+  const FindAnswer answered = found_by({.cards = {card}, .reserve = 960 * kMiB});
+  EXPECT_EQ(answered.found.at(0).largest, found_by({}).found.at(0).largest);
+  EXPECT_FALSE(answered.found[0].may_fit);
+  EXPECT_FALSE(answered.found[0].usually);
+  EXPECT_EQ(answered.set_aside->others, 960 * kMiB);
 }
 
 // Whenever it ends: what stands there is true of the whole search.

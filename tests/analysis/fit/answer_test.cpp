@@ -19,18 +19,19 @@ TEST(FitAnswer, NamesTheCardsThatSufficeForTheBest) {
   ASSERT_EQ(device.runs.size(), 2u);
   EXPECT_TRUE(answered.all_fit());
   EXPECT_EQ(device.runs[1].there.strategy, "direct");
-  EXPECT_EQ(device.held_on_cards, kContext);
   ASSERT_TRUE(device.cards);
+  EXPECT_GT(device.cards->front().set_aside.most, kContext);
   EXPECT_EQ(device.cards->size(), 3u);
 }
 
-TEST(FitAnswer, ACardIsTheDeviceAndItsContextIsReserved) {
+TEST(FitAnswer, ACardIsTheDeviceAndItsContextAndLibrariesAreReserved) {
   const FitAnswer answered = answer_for("torch/layers_4.pickle", {.cards = {card_named("T4")}});
   const FittedDevice& device = answered.devices.at(0);
   EXPECT_EQ(device.device.capacity, card_named("T4").card.total);
   EXPECT_EQ(device.device.name, "T4");
-  EXPECT_EQ(device.reserve, kContext);
-  EXPECT_TRUE(device.context_assumed);
+  EXPECT_GE(device.reserve, kContext + use_of(CardLibrary::kernels).usual);
+  EXPECT_EQ(device.set_aside->bytes(), device.reserve);
+  EXPECT_EQ(device.device.set_aside->context, kContext);
   EXPECT_FALSE(device.cards);
   EXPECT_TRUE(device.runs.at(0).fit.given->fits);
 }
@@ -42,7 +43,7 @@ TEST(FitAnswer, OfSeveralCardsEachIsTried) {
   const FitAnswer answered = answer_for("torch/layers_4.pickle", question);
   const FittedDevice& device = answered.devices.at(0);
   EXPECT_FALSE(device.device.capacity);
-  EXPECT_EQ(device.reserve, kContext);
+  EXPECT_EQ(device.set_aside->bytes(), device.reserve);
   ASSERT_EQ(device.asked_cards.size(), 2u);
   EXPECT_EQ(device.asked_cards[1].card.name, "A100-80GB");
   for (const FittedCard& on : device.asked_cards) {

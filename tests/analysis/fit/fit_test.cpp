@@ -73,17 +73,46 @@ TEST(Cards, WhatNoCardIsCalledIsRefused) {
 TEST(Cards, TheSmallestThatFitComeBesideWhatOthersHold) {
   const Recording recording = RecordingWriter().alloc(0, 11 * kGiB).recording();
   const Subject subject(recording, recording.traces[0]);
-  FitOptions options;
-  const auto names = [&] {
+  const auto names = [&](SetAside aside) {
     std::vector<std::string_view> found;
-    for (const Card& card : cards_that_fit(subject, parse_strategy("direct"), options, 0, 2)) {
-      found.push_back(card.name);
+    for (const SufficingCard& on : cards_that_fit(
+             subject, parse_strategy("direct"), {}, [&](const Card&) { return aside; }, 0, 2)) {
+      found.push_back(on.card.name);
     }
     return found;
   };
-  EXPECT_EQ(names(), (std::vector<std::string_view>{"RTX-3060-12GB", "T4"}));
-  options.trial.device.reserve = 2 * kGiB;
-  EXPECT_EQ(names(), (std::vector<std::string_view>{"T4", "V100-16GB"}));
+  EXPECT_EQ(names({}), (std::vector<std::string_view>{"RTX-3060-12GB", "T4"}));
+  EXPECT_EQ(names({.others = 2 * kGiB}), (std::vector<std::string_view>{"T4", "V100-16GB"}));
+  EXPECT_EQ(names({.most = 2 * kGiB}), (std::vector<std::string_view>{"T4", "V100-16GB"}));
+}
+
+TEST(Cards, BetweenTheBoundsOfWhatIsSetAsideItMayFit) {
+  const auto on_t4 = [](Bytes size) {
+    const Recording recording = RecordingWriter().alloc(0, size).recording();
+    const Card card = card_named("T4").card;
+    const SetAside aside{.context = 500 * kMiB, .least = 100 * kMiB, .most = 900 * kMiB};
+    return *runs_on_card(Subject(recording, recording.traces[0]), parse_strategy("direct"), {},
+                         card, aside);
+  };
+  EXPECT_TRUE(on_t4(14000 * kMiB).fits);
+  for (const Bytes size : {14100 * kMiB, 14500 * kMiB, 14800 * kMiB}) {
+    EXPECT_FALSE(on_t4(size).fits) << size;
+    EXPECT_TRUE(on_t4(size).may_fit) << size;
+  }
+  EXPECT_FALSE(on_t4(14100 * kMiB).first_oom);
+  EXPECT_TRUE(on_t4(14500 * kMiB).first_oom);
+  EXPECT_FALSE(on_t4(14900 * kMiB).may_fit);
+}
+
+TEST(SetAside, EachProcessOnADeviceHasItsOwnAndWhoSaysTheReserveHasNone) {
+  const Inputs inputs({.paths = {MEMREPLAY_TRACES "/torch/layers_4.pickle",
+                                 MEMREPLAY_TRACES "/torch/seq_growth.pickle"},
+                       .together = true});
+  const Subject shared = inputs.chosen()[0].subject({});
+  const Card card = card_named("T4").card;
+  EXPECT_EQ(set_aside_on(card, shared, std::nullopt).context, 2 * kContext);
+  EXPECT_EQ(set_aside_on(card, shared, kMiB).bytes(), kMiB);
+  EXPECT_EQ(set_aside_on(card, shared, kMiB).context, 0u);
 }
 
 FoundFit found_for(const Recording& recording, const std::string& strategy,

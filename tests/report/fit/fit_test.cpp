@@ -55,7 +55,7 @@ TEST(FitReport, AllFitWhereEachFitsWhatWasAskedFor) {
 
 TEST(FitReport, CardsForAnAssumedRestOfAStepAreConditional) {
   FitAnswer answer = answer_of({run_on("recorded", 60 * kMiB)});
-  answer.devices[0].cards = {Card{.name = "T4-16GB", .total = 16 * kGiB}};
+  answer.devices[0].cards = {SufficingCard{Card{.name = "T4-16GB", .total = 16 * kGiB}, {}}};
   EXPECT_TRUE(says(answer, "fits: T4-16GB"));
   answer.devices[0].completed = true;
   EXPECT_FALSE(says(answer, "fits: T4-16GB"));
@@ -101,6 +101,43 @@ TEST(FitReport, TheGivenDeviceHasAColumn) {
   answer.devices[0].device.name = "CARD";
   EXPECT_TRUE(says(answer, "fits, 4 MiB to spare"));
   EXPECT_TRUE(says(answer, "does not fit, 16 MiB too small"));
+}
+
+TEST(FitReport, WhereTheReserveIsNotKnownItMayFit) {
+  FitRun may = run_on("a", 60 * kMiB);
+  may.fit.given = GivenDevice{.fits = false, .may_fit = true};
+  FitAnswer answer = answer_of({may});
+  answer.devices[0].device.capacity = 64 * kMiB;
+  answer.devices[0].device.capacity_from = CapacityFrom::option;
+  EXPECT_TRUE(says(answer, "may fit"));
+  EXPECT_FALSE(says(answer, "to spare"));
+  EXPECT_FALSE(answer.all_fit());
+  EXPECT_TRUE(nlohmann::json::parse(to_json(answer))["runs"][0]["fits"].is_null());
+}
+
+TEST(FitReport, WhatIsSetAsideIsNamed) {
+  FitAnswer answer = answer_of({run_on("a", 60 * kMiB)});
+  FittedDevice& device = answer.devices[0];
+  device.device.capacity = 14912 * kMiB;
+  device.set_aside = SetAside{.context = kContext,
+                              .libraries = 92 * kMiB,
+                              .least = 80 * kMiB,
+                              .most = 765 * kMiB,
+                              .loaded = {.used = {true}},
+                              .processes = 1};
+  device.device.set_aside = device.set_aside;
+  device.device.reserve = device.reserve = device.set_aside->bytes();
+  EXPECT_TRUE(says(answer,
+                   "592 MiB of the device are set aside for the CUDA context (500 MiB) and kernels "
+                   "(92 MiB); from card to card that is 80 MiB to 765 MiB"));
+  EXPECT_FALSE(says(answer, "convolutions"));
+  device.set_aside->kernels = KernelsThere::may_differ;
+  EXPECT_TRUE(says(answer, "does not say on which card it was made"));
+  const auto json = nlohmann::json::parse(to_json(answer))["device"];
+  EXPECT_EQ(json["usable_bytes"], 14320 * kMiB);
+  EXPECT_EQ(json["context"], kContext);
+  EXPECT_EQ(json["libraries"], 92 * kMiB);
+  EXPECT_EQ(json["others"], 0);
 }
 
 TEST(FitReport, TheJsonHasNullWhereNothingIsKnown) {
