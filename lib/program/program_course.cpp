@@ -86,20 +86,29 @@ Passes::Passes(const Recording& recording, const Trace& trace) {
   if (backward_.empty()) backward_.push_back(true);
   std::uint32_t backward = 0;
   std::uint32_t others = 0;
-  for (std::uint64_t event = 0; event < trace.size(); ++event) {
+  bool in_backward = false;
+  const auto note = [&] {
     backward_before_.push_back(backward);
     others_before_.push_back(others);
+    in_backward_.push_back(in_backward);
+  };
+  for (std::uint64_t event = 0; event < trace.size(); ++event) {
+    note();
     if (trace.ops[event] != Op::allocate) continue;
-    ++(is_backward(stack_at(trace, event)) ? backward : others);
+    in_backward = is_backward(stack_at(trace, event));
+    ++(in_backward ? backward : others);
   }
-  backward_before_.push_back(backward);
-  others_before_.push_back(others);
+  note();
   known_ = others > 0;
 }
 
-bool Passes::is_saved(const BlockLife& life) const {
+bool Passes::outlives_forward(const BlockLife& life) const {
   if (!known_ || life.existed_before() || life.freed == BlockLife::kNever) return false;
   return !is_backward(life.stack) && backward_before(life.freed) > backward_before(life.born);
+}
+
+bool Passes::is_saved(const BlockLife& life) const {
+  return outlives_forward(life) && is_in_backward(life.freed);
 }
 
 }  // namespace memreplay

@@ -26,7 +26,11 @@ class Passes {
   std::uint32_t backward_before(std::uint64_t event) const { return backward_before_[event]; }
   std::uint32_t others_before(std::uint64_t event) const { return others_before_[event]; }
 
+  /// Whether the last request before this event is a backward pass's.
+  bool is_in_backward(std::uint64_t event) const { return in_backward_[event]; }
   /// Asked for before a backward pass, freed in or after it.
+  bool outlives_forward(const BlockLife& life) const;
+  /// Asked for before a backward pass, freed in it: by then nothing but the graph held it.
   bool is_saved(const BlockLife& life) const;
 
  private:
@@ -34,6 +38,7 @@ class Passes {
   bool known_ = false;
   std::vector<std::uint32_t> backward_before_;  ///< by event, and after the last
   std::vector<std::uint32_t> others_before_;
+  std::vector<bool> in_backward_;  ///< likewise
 };
 
 /// A recording without the C++ frames of its stacks: one operation of Python asks for memory from

@@ -118,8 +118,10 @@ class Autocasting {
     const Spot begin{operation.begin, kCopies};
     const Spot end = end_of_copies(pass, i);
     ++products_;
+    if (guess_.no_workspaces && forwards_.named(operation).convolves)
+      drop_workspaces(operation.blocks);
     if (operation.weight > 0 && !(operation.weight_again && how_.cache)) {
-      const Spot used = needs_weight(pass, operation) ? end : Spot{operation.end, kCopies};
+      const Spot used = forwards_.saves_weight(pass, operation) ? end : Spot{operation.end, kCopies};
       const Spot scope{pass.end(lives_, trace_.size()), kCopies};
       const Spot kept = how_.cache ? std::max(used, scope) : used;
       copy(operation.result, half_of(operation.weight), begin, kept);
@@ -139,14 +141,10 @@ class Autocasting {
     copy(operation.result, half_of(size(input)), begin, again ? Spot{operation.end, 0} : end);
   }
 
-  // Saved for the gradient of what it is multiplied with, which data does not need; convolutions
-  // save it anyway.
-  bool needs_weight(const ForwardPass& pass, const ForwardOperation& operation) const {
-    const bool saved = !operation.node.is_known() || forwards_.named(operation).convolves ||
-                       operation.node.input_gradient != kNoValue;
-    if (saved) return true;
-    const auto first = std::ranges::find(pass.operations, CastRule::half, &ForwardOperation::rule);
-    return operation.input != kNoValue && life(operation.input).born >= first->begin;
+  void drop_workspaces(std::span<const std::uint32_t> blocks) {
+    for (const std::uint32_t block : blocks) {
+      if (forwards_.is_workspace(block) && !done_[block]) rewrite_.drop(block);
+    }
   }
 
   bool casts_input(std::size_t i) const {
@@ -263,6 +261,12 @@ class Autocasting {
       done_[gradient] = true;
     }
     halve_buffers(pass, operation);
+    if (!guess_.no_workspaces || !forwards_.named(operation).convolves) return;
+    const auto born_from = [&](std::uint64_t event) {
+      return std::ranges::lower_bound(pass.backward, event, {},
+                                      [&](std::uint32_t block) { return life(block).born; });
+    };
+    drop_workspaces({born_from(node.begin), born_from(node.end)});
   }
 
   // A gradient that only this node needs ends when it is cast.

@@ -3,21 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <map>
 #include <tuple>
 
-#include "analysis/edit/code_instances.hpp"
 #include "core/error.hpp"
 #include "core/units.hpp"
-#include "program/program_course.hpp"
 
 namespace memreplay {
 namespace {
 
-// What dies at one place does so in this order.
-enum DeathOrder : std::uint32_t { kInternal, kOperand, kLocal };
+// What dies at one place does so in this order; locals of inner activations first.
+enum DeathOrder : std::uint32_t { kInternal, kOperand, kLocal, kLast = kAfterDeaths - 1 };
+
+std::uint32_t local_at(std::size_t depth) {
+  const auto last = static_cast<std::size_t>(kLast);
+  return static_cast<std::uint32_t>(last - std::min(depth, last - kLocal));
+}
 
 /// Successive allocations of one stack: one operation.
 struct Group {
@@ -96,8 +98,17 @@ class DeathScopes {
 
   std::uint64_t last_event(std::size_t g) const { return life(groups_[g].to - 1).born; }
 
+  // Behind what the operation itself lets go of, such as workspaces.
   Spot behind(std::size_t g, std::uint32_t order) const {
-    return {std::min(last_event(g) + 1, end_), order};
+    const std::uint64_t from = life(groups_[g].from).born;
+    const std::uint64_t last = last_event(g);
+    const auto is_own = [&](std::uint32_t block) {
+      return block != BlockLives::kNone && lives_.blocks[block].born >= from &&
+             lives_.blocks[block].born <= last;
+    };
+    std::uint64_t event = last + 1;
+    while (event < end_ && is_own(lives_.block_of[event])) ++event;
+    return {std::min(event, end_), order};
   }
 
   Spot before_group(std::size_t g, std::uint32_t order) const {
@@ -113,10 +124,11 @@ class DeathScopes {
     while (j < here.size() && j < next.size() && here[j] == next[j]) ++j;
     const bool local = j < here.size() && j < next.size() && same_code(here[j], next[j]) &&
                        next[j].line > here[j].line;
-    if (local && rebound_) return before_group(end_of_line(g + 1, j), kLocal);
-    if (local) return before_group(end_of_activation(g + 1, here, j), kLocal);
-    if (next.size() > here.size()) {
-      return before_group(end_of_activation(g + 1, next, j), kLocal);
+    if (local && rebound_) return before_group(end_of_line(g + 1, j), local_at(j));
+    if (local) return before_group(end_of_activation(g + 1, here, j), local_at(j));
+    const bool called = j < here.size() && j < next.size() && !same_code(here[j], next[j]);
+    if (called || next.size() > here.size()) {
+      return before_group(end_of_activation(g + 1, next, j), local_at(j));
     }
     return behind(g + 1, kOperand);
   }
@@ -166,124 +178,6 @@ class DeathScopes {
 Bytes scaled_by(Bytes size, double factor) {
   return bytes_of(std::round(static_cast<double>(size) * factor));
 }
-
-/// Moves what a forward pass saves to the host and back.
-class Offloading {
- public:
-  Offloading(const Recording& recording, const Trace& trace, const Edit& edit, Deaths deaths)
-      : recording_(recording),
-        edit_(edit),
-        deaths_(deaths),
-        course_(recording, trace),
-        rewrite_(trace, course_.lives()),
-        moved_(course_.lives().blocks.size(), false) {}
-
-  EditedBlocks make() {
-    for (const std::uint32_t block :
-         selected(recording_, course_.trace(), course_.lives(), edit_.selector)) {
-      moved_[block] = course_.passes().is_saved(course_.life(block)) && is_meant(block);
-      facts_.blocks += static_cast<std::uint64_t>(moved_[block]);
-    }
-    if (facts_.blocks == 0) refuse(edit_, "nothing selected is saved for a backward pass");
-    move_out();
-    bring_back();
-    const auto& how = std::get<OffloadEdit>(edit_.what);
-    facts_.edit = edit_.text;
-    facts_.moved_bytes = facts_.bytes * 2;
-    facts_.remarks.emplace_back(
-        "Saved parameters are moved too, and a block saved by several operations is moved for "
-        "each: a recording shows neither.");
-    if (how.bandwidth) {
-      facts_.moving_seconds = static_cast<double>(facts_.moved_bytes) / *how.bandwidth;
-    }
-    return {rewrite_.write(), std::move(facts_)};
-  }
-
- private:
-  // In one of the layers that are chosen.
-  bool is_meant(std::uint32_t block) {
-    const auto& only = std::get<OffloadEdit>(edit_.what).only;
-    if (!only) return true;
-    if (instances_.empty()) {
-      instances_ = instances_of(course_.recording(), course_.trace(), course_.allocations(),
-                                course_.passes(), edit_.selector);
-    }
-    const std::size_t at = course_.allocation_from(course_.life(block).born);
-    const auto next = std::ranges::upper_bound(instances_, at, {}, &CodeInstance::first);
-    return next != instances_.begin() && std::prev(next)->place % *only == 0;
-  }
-
-  // PyTorch's allocator of pinned memory rounds to powers of two.
-  Bytes on_host(Bytes size) const {
-    return std::get<OffloadEdit>(edit_.what).pinned ? std::bit_ceil(size) : size;
-  }
-
-  // A forward pass ends where a backward pass asks for the first time.
-  void move_out() {
-    std::vector<std::uint32_t> blocks;
-    std::vector<std::uint32_t> operations;
-    Bytes there = 0;
-    const auto end_pass = [&](std::uint64_t end) {
-      std::vector<bool> saved;
-      for (const std::uint32_t block : blocks) {
-        saved.push_back(moved_[block]);
-        if (moved_[block]) there += on_host(course_.life(block).size);
-      }
-      facts_.other_memory_peak = std::max(facts_.other_memory_peak, there);
-      there = 0;
-      for (const Death& death : deaths_of(course_.recording(), course_.lives(),
-                                          {blocks, operations}, saved, end, deaths_)) {
-        rewrite_.free_at(death.block, death.spot);
-        facts_.bytes += course_.life(death.block).size;
-      }
-      blocks.clear();
-      operations.clear();
-    };
-    for (std::size_t i = 0; i < course_.allocations().size(); ++i) {
-      if (!course_.is_backward(i)) {
-        blocks.push_back(course_.block_of(i));
-        operations.push_back(course_.operation(i));
-      } else if (!blocks.empty()) {
-        end_pass(course_.event_of(i));
-      }
-    }
-    end_pass(course_.trace().size());
-  }
-
-  // Frees without a request between them are those of one operation of the backward; its saved
-  // blocks are there from its first request on, after the frees of the operation before.
-  void bring_back() {
-    std::uint64_t begins = 0;  // the operation's first request
-    bool asked = false;        // the operation made a request
-    bool freed = false;        // something saved was freed after that
-    const Trace& trace = course_.trace();
-    for (std::uint64_t event = 0; event < trace.size(); ++event) {
-      if (trace.ops[event] == Op::allocate) {
-        if (!asked || freed) begins = event;
-        asked = course_.passes().is_backward(stack_at(trace, event));
-        freed = false;
-        continue;
-      }
-      const std::uint32_t block = course_.freed_at(event);
-      if (block == BlockLives::kNone) continue;
-      freed |= course_.passes().is_saved(course_.life(block));
-      if (!moved_[block]) continue;
-      const std::uint32_t copy = rewrite_.add(block, course_.life(block).size, {begins, kAgain});
-      rewrite_.free_at(copy, {event, kAgain});
-    }
-  }
-
-  static constexpr std::uint32_t kAgain = 16;  ///< after what dies at the same place
-
-  const Recording& recording_;
-  const Edit& edit_;
-  Deaths deaths_;
-  ProgramCourse course_;
-  Rewrite rewrite_;
-  std::vector<bool> moved_;  ///< by block
-  std::vector<CodeInstance> instances_;
-  EditFacts facts_;
-};
 
 /// What a block becomes.
 class BlockChange {
@@ -348,11 +242,6 @@ class BlockChange {
 };
 
 }  // namespace
-
-EditedBlocks offloaded(const Recording& recording, const Trace& trace, const Edit& edit,
-                       Deaths deaths) {
-  return Offloading(recording, trace, edit, deaths).make();
-}
 
 EditedBlocks with_blocks_changed(const Recording& recording, const Trace& trace, const Edit& edit) {
   const BlockLives lives = lives_of(trace);

@@ -6,6 +6,7 @@
 
 #include "analysis/edit/edit.hpp"
 #include "analysis/edit/forward_passes.hpp"
+#include "analysis/edit/saved_tensors.hpp"
 #include "metrics/made_facts.hpp"
 #include "program/rewrite.hpp"
 
@@ -31,6 +32,9 @@ struct AskedBlocks {
   std::span<const std::uint32_t> operations;  ///< by block, see operations_of
 };
 
+/// The order of what comes after the deaths at one place.
+constexpr std::uint32_t kAfterDeaths = 1U << 16;
+
 /// `saved` tells which of the blocks are to die. None dies after the event `end`.
 /// O(allocations · frames) and, by scope, O(groups²) at worst.
 std::vector<Death> deaths_of(const Recording& recording, const BlockLives& lives,
@@ -42,12 +46,20 @@ struct EditedBlocks {
   EditFacts facts;
 };
 
+/// What the recording leaves open of a program whose saved tensors are moved out.
+struct OffloadGuess {
+  Deaths deaths = Deaths::rebound;
+  HeldInputs inputs = HeldInputs::by_line;
+  bool whole_lines = false;  ///< the code is called within it: so are its arguments
+  bool once = false;         ///< no tensor is saved by more than one operation
+};
+
 /// The trace with torch.autograd.graph.save_on_cpu around what is selected: a saved block dies in
-/// the forward as it would if nothing were saved, and is asked for again before the operation of
-/// the backward that frees it. Throws UsageError where nothing that is selected is saved.
-/// O(events + allocations · frames).
+/// the forward as it would if nothing were saved, and each node of the backward asks for copies of
+/// what it takes, weights among them. Throws UsageError where nothing that is selected is saved.
+/// O(events + allocations · frames + operations · gradients).
 EditedBlocks offloaded(const Recording& recording, const Trace& trace, const Edit& edit,
-                       Deaths deaths);
+                       const OffloadGuess& guess);
 
 /// The trace with the selected blocks left out, shortened, or of another size. Throws UsageError
 /// where nothing is selected. O(events).

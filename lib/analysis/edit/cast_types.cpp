@@ -89,12 +89,17 @@ class CastTyping {
     }
   }
 
+  // What is larger than all that is at hand holds several of them, and no parameter.
   // An operand of an equal size that is not saved shows a sum, with something older that the
   // program had at hand in that function.
   bool returns_half(const ForwardPass& pass, std::size_t i, std::uint32_t block,
                     const std::vector<std::uint32_t>& operands) const {
-    if (operands.empty() || guess_.unnamed == AutocastGuess::Unnamed::single) return false;
+    if (operands.empty()) return false;
     const std::uint32_t last = operands.front();
+    const bool concatenates = std::ranges::all_of(
+        operands, [&](std::uint32_t operand) { return size(operand) < size(block); });
+    if (concatenates) return types_.half[last];
+    if (guess_.unnamed == AutocastGuess::Unnamed::single) return false;
     std::vector<std::uint32_t> same;
     for (const std::uint32_t operand : operands) {
       if (size(operand) == size(block)) same.push_back(operand);

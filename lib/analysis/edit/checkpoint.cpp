@@ -51,7 +51,7 @@ class Checkpointing {
   std::uint64_t event_of(std::size_t allocation) const { return course_.event_of(allocation); }
   const BlockLife& life(std::uint32_t block) const { return course_.life(block); }
 
-  static constexpr std::uint32_t kAgain = 16;  ///< after frees that were put there
+  static constexpr std::uint32_t kAgain = kAfterDeaths;  ///< after frees that were put there
 
   struct Happening {
     std::uint64_t event = 0;

@@ -25,6 +25,7 @@ struct Made {
 struct EditGuess {
   CheckpointGuess lives;
   AutocastGuess types;
+  OffloadGuess moves;
 };
 
 const char* const kWhy =
@@ -37,6 +38,8 @@ bool is_checkpoint(const Edit& edit) { return std::holds_alternative<CheckpointE
 
 bool is_autocast(const Edit& edit) { return std::holds_alternative<AutocastEdit>(edit.what); }
 
+bool is_offload(const Edit& edit) { return std::holds_alternative<OffloadEdit>(edit.what); }
+
 Rewritten edit_once(const Subject& subject, const Edit& edit, const EditGuess& guess, Made& made) {
   const Recording& recording = subject.recording();
   const Trace& trace = subject.trace();
@@ -46,20 +49,14 @@ Rewritten edit_once(const Subject& subject, const Edit& edit, const EditGuess& g
     made.facts.push_back(std::move(checkpointed.facts));
     return std::move(checkpointed.written);
   }
-  // A forward pass is no segment: nothing is kept to its end.
-  const Deaths deaths =
-      guess.lives.deaths == Deaths::at_the_end ? Deaths::by_scope : guess.lives.deaths;
   EditedBlocks blocks = is_autocast(edit) ? autocasted(recording, trace, edit, guess.types)
-                        : std::holds_alternative<OffloadEdit>(edit.what)
-                            ? offloaded(recording, trace, edit, deaths)
-                            : with_blocks_changed(recording, trace, edit);
+                        : is_offload(edit) ? offloaded(recording, trace, edit, guess.moves)
+                                           : with_blocks_changed(recording, trace, edit);
   made.facts.push_back(std::move(blocks.facts));
   return std::move(blocks.written);
 }
 
-bool guesses_lives(const Edit& edit) {
-  return is_checkpoint(edit) || std::holds_alternative<OffloadEdit>(edit.what);
-}
+bool guesses_lives(const Edit& edit) { return is_checkpoint(edit) || is_offload(edit); }
 
 /// What is open of the recording that is edited stays so.
 std::string what_is_open(const Subject& subject, std::span<const Edit> edits) {
@@ -85,7 +82,7 @@ Made make(const Subject& subject, std::span<const Edit> edits, const EditGuess& 
 }
 
 /// Ways beside the likeliest one; `open`: whether outputs are kept makes a difference.
-std::vector<CheckpointGuess> ways_to_live(std::span<const Edit> edits, bool open) {
+std::vector<CheckpointGuess> ways_to_live(bool open) {
   std::vector<CheckpointGuess> ways;
   for (const Deaths deaths :
        {Deaths::by_scope, Deaths::rebound, Deaths::at_once, Deaths::at_the_end}) {
@@ -94,15 +91,35 @@ std::vector<CheckpointGuess> ways_to_live(std::span<const Edit> edits, bool open
       if (keeps || open) ways.push_back({deaths, keeps});
     }
   }
-  if (std::ranges::any_of(edits, is_checkpoint))
-    ways.push_back({.deaths = Deaths::rebound, .returns_more = true});
+  ways.push_back({.deaths = Deaths::rebound, .returns_more = true});
   return ways;
 }
 
+/// Likewise, of the tensors that are moved out.
+struct WayToMove {
+  OffloadGuess moves;
+  double reach = 0;  ///< see MadeRecording
+};
+
+/// Beside the likeliest one. That a tensor is saved by several operations shows for some alone: of
+/// as much nothing may be known.
+constexpr std::array kWaysToMove = {
+    WayToMove{.moves = {.deaths = Deaths::by_scope}},
+    WayToMove{.moves = {.deaths = Deaths::at_once}},
+    WayToMove{.moves = {.inputs = HeldInputs::others}},
+    WayToMove{.moves = {.whole_lines = true}},
+    WayToMove{.moves = {.once = true}, .reach = -1},
+};
+
+// By so much recorded programs are off: small parameters are left out, and the order of frees is
+// not that of the engine in each place.
+constexpr double kMovedRequestedOpen = 0.01;
+constexpr double kMovedReservedOpen = 0.06;
+
 // By so much recorded programs under autocast are off where every operation has a name: small
 // copies are left out, and the order of frees is not that of the engine in each place.
-constexpr double kRequestedOpen = 0.01;
-constexpr double kReservedOpen = 0.04;
+constexpr double kRequestedOpen = 0.03;
+constexpr double kReservedOpen = 0.06;
 
 /// Likewise, of the types that autocast gives.
 struct WayToCast {
@@ -110,14 +127,16 @@ struct WayToCast {
   double reach = 0;  ///< see MadeRecording
 };
 
-/// Beside the likeliest one. All unnamed operations in fp32 are most that can be wrong one way; as
-/// much may be the other way, such as by operations that are thought to copy and do not.
+/// Beside the likeliest one. All unnamed operations in fp32 are most that can be wrong one way; half
+/// as much may be the other way, such as by operations that are thought to copy and do not.
+/// Convolutions in half precision take other kernels, whose workspaces may be larger as well.
 constexpr std::array kWaysToCast = {
-    WayToCast{.types = {.unnamed = AutocastGuess::Unnamed::single}, .reach = -1},
+    WayToCast{.types = {.unnamed = AutocastGuess::Unnamed::single}, .reach = -0.5},
     WayToCast{.types = {.unnamed = AutocastGuess::Unnamed::half}},
     WayToCast{.types = {.unnamed = AutocastGuess::Unnamed::half, .halves_mixed = true}},
     WayToCast{.types = {.halves_mixed = true}},
     WayToCast{.types = {.keeps_inputs = true}},
+    WayToCast{.types = {.no_workspaces = true}, .reach = -0.5},
 };
 
 const std::string kOption = "--edit";
@@ -351,17 +370,24 @@ MadeRecordings edited(const Subject& subject, std::span<const Edit> edits) {
   Made likeliest = make(subject, edits, {});
   MadeRecordings all{.likeliest = std::move(likeliest.recording),
                      .edits = std::move(likeliest.facts)};
-  if (std::ranges::any_of(edits, guesses_lives)) {
-    for (const CheckpointGuess& lives : ways_to_live(edits, likeliest.open))
-      all.others.push_back(make(subject, edits, {.lives = lives, .types = {}}).recording);
+  const auto add = [&](const EditGuess& guess, double reach) {
+    all.others.push_back(make(subject, edits, guess).recording);
+    all.others.back().reach = reach;
+  };
+  const auto open = [&](double requested, double reserved) {
+    all.requested_open = std::max(all.requested_open, requested);
+    all.reserved_open = std::max(all.reserved_open, reserved);
+  };
+  if (std::ranges::any_of(edits, is_checkpoint)) {
+    for (const CheckpointGuess& lives : ways_to_live(likeliest.open)) add({.lives = lives}, 0);
+  }
+  if (std::ranges::any_of(edits, is_offload)) {
+    for (const WayToMove& way : kWaysToMove) add({.moves = way.moves}, way.reach);
+    open(kMovedRequestedOpen, kMovedReservedOpen);
   }
   if (std::ranges::any_of(edits, is_autocast)) {
-    for (const WayToCast& way : kWaysToCast) {
-      all.others.push_back(make(subject, edits, {.lives = {}, .types = way.types}).recording);
-      all.others.back().reach = way.reach;
-    }
-    all.requested_open = kRequestedOpen;
-    all.reserved_open = kReservedOpen;
+    for (const WayToCast& way : kWaysToCast) add({.types = way.types}, way.reach);
+    open(kRequestedOpen, kReservedOpen);
   }
   return all;
 }

@@ -235,9 +235,45 @@ std::uint32_t result_of(const ForwardOperation& operation, const BlockLives& liv
 
 }  // namespace
 
+std::vector<NodeSpan> node_spans(const Trace& trace, const BlockLives& lives,
+                                 const Passes& passes) {
+  std::vector<NodeSpan> nodes;
+  enum { none, computes, ended } state = none;
+  const auto end = [&](std::uint64_t event) {
+    if (state == computes) nodes.back().computed = event;
+  };
+  for (std::uint64_t event = 0; event < trace.size(); ++event) {
+    if (trace.ops[event] == Op::allocate) {
+      const bool backward = passes.is_backward(stack_at(trace, event));
+      if (!backward) end(event);
+      if (backward && state != computes)
+        nodes.push_back({.begin = event, .computed = trace.size()});
+      state = backward ? computes : none;
+      continue;
+    }
+    const std::uint32_t block = lives.block_of[event];
+    if (state != computes || block == BlockLives::kNone) continue;
+    const BlockLife& life = lives.blocks[block];
+    const bool own = !life.existed_before() && life.born >= nodes.back().begin;
+    if (life.freed != event || own) continue;
+    end(event);
+    state = ended;
+  }
+  return nodes;
+}
+
+std::size_t node_at(const std::vector<NodeSpan>& nodes, std::uint64_t event) {
+  const auto next = std::ranges::upper_bound(nodes, event, {}, &NodeSpan::begin);
+  return static_cast<std::size_t>(next - nodes.begin()) - 1;
+}
+
 ForwardPasses::ForwardPasses(const Trace& trace, const BlockLives& lives, const Passes& passes,
                              const std::vector<NamedOperation>& names)
-    : trace_(trace), lives_(lives), names_(names), by_call_(lives) {
+    : trace_(trace),
+      lives_(lives),
+      names_(names),
+      by_call_(lives),
+      nodes_(node_spans(trace, lives, passes)) {
   for (BlockLife& life : by_call_.blocks) life.stack = names[life.stack].call;
   for (std::uint64_t event = 0; event < trace.size(); ++event) {
     if (trace.ops[event] == Op::allocate) allocations_.push_back(event);
@@ -245,19 +281,21 @@ ForwardPasses::ForwardPasses(const Trace& trace, const BlockLives& lives, const 
   split(passes);
   std::ranges::sort(parameters_);
   parameters_.erase(std::unique(parameters_.begin(), parameters_.end()), parameters_.end());
-  for (ForwardPass& pass : passes_) find_weights(pass, trace_, lives_, names_, parameters_);
+  const KnownProgram program{trace_, lives_, names_, nodes_, parameters_};
+  for (ForwardPass& pass : passes_) find_weights(pass, program);
 }
 
 // Parameters were there before the recording, or are asked for before the first operation that
-// would be one in half precision.
+// would be one in half precision; they outlive the last request.
 void ForwardPasses::split(const Passes& passes) {
   std::vector<std::uint32_t> forward;
   std::vector<std::uint32_t> backward;
   bool begun = false;
+  const std::uint64_t last = allocations_.empty() ? 0 : allocations_.back();
   for (std::uint32_t block = 0; block < lives_.blocks.size(); ++block) {
     const BlockLife& life = lives_.blocks[block];
     const NamedOperation& named = names_[life.stack];
-    const bool stays = life.freed == BlockLife::kNever;
+    const bool stays = life.freed > last;
     if (!life.existed_before() && named.optimizes) continue;
     begun |= !life.existed_before() && named.rule == CastRule::half;
     if (life.existed_before() || (stays && !begun)) {
@@ -338,6 +376,14 @@ bool ForwardPasses::is_workspace(std::uint32_t block) const {
   const BlockLife& life = lives_.blocks[block];
   const auto next = std::ranges::upper_bound(allocations_, life.born);
   return life.freed < (next == allocations_.end() ? trace_.size() : *next);
+}
+
+bool ForwardPasses::saves_weight(const ForwardPass& pass, const ForwardOperation& product) const {
+  const bool saved = !product.node.is_known() || named(product).convolves ||
+                     product.node.input_gradient != BlockLives::kNone;
+  if (saved) return true;
+  const auto first = std::ranges::find(pass.operations, CastRule::half, &ForwardOperation::rule);
+  return product.input != BlockLives::kNone && lives_.blocks[product.input].born >= first->begin;
 }
 
 std::vector<std::uint32_t> recent_results(const ForwardPass& pass, std::size_t index,

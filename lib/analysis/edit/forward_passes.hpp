@@ -43,11 +43,23 @@ std::vector<NamedOperation> named_operations(const Recording& recording);
 /// What the backward pass does for one operation that multiplies with a weight.
 struct BackwardNode {
   std::uint64_t begin = BlockLife::kNever;  ///< event of its first request
-  std::uint64_t end = 0;                    ///< the first request after all that it saved was freed
+  std::uint64_t end = 0;                    ///< the first request after its own
   std::uint32_t input_gradient = BlockLives::kNone;  ///< block; none: nobody needs it
 
   bool is_known() const { return begin != BlockLife::kNever; }
 };
+
+/// A node of a backward pass: it ends where it frees what was there before it.
+struct NodeSpan {
+  std::uint64_t begin = 0;     ///< event of its first request
+  std::uint64_t computed = 0;  ///< the first free of that kind, or another's request
+};
+
+/// By their begin. O(events).
+std::vector<NodeSpan> node_spans(const Trace& trace, const BlockLives& lives, const Passes& passes);
+
+/// Index of the last node that begins at an event or before it; SIZE_MAX: none.
+std::size_t node_at(const std::vector<NodeSpan>& nodes, std::uint64_t event);
 
 /// Successive requests of one operation in a forward pass.
 struct ForwardOperation {
@@ -86,11 +98,15 @@ class ForwardPasses {
                 const std::vector<NamedOperation>& names);
 
   const std::vector<ForwardPass>& passes() const { return passes_; }
+  const std::vector<NodeSpan>& nodes() const { return nodes_; }
   const NamedOperation& named(const ForwardOperation& operation) const {
     return names_[operation.stack];
   }
   /// Freed before anything else is asked for, as workspaces are.
   bool is_workspace(std::uint32_t block) const;
+  /// A product saves its weight for the gradient of what it is multiplied with, which data does not
+  /// need; convolutions save it anyway.
+  bool saves_weight(const ForwardPass& pass, const ForwardOperation& product) const;
 
  private:
   void split(const Passes& passes);
@@ -101,6 +117,7 @@ class ForwardPasses {
   const BlockLives& lives_;
   const std::vector<NamedOperation>& names_;
   BlockLives by_call_;                      ///< stacks are calls
+  std::vector<NodeSpan> nodes_;
   std::vector<std::uint64_t> allocations_;  ///< events
   std::vector<Bytes> parameters_;           ///< sizes, upwards, each once
   std::vector<ForwardPass> passes_;
@@ -111,12 +128,20 @@ class ForwardPasses {
 std::vector<std::uint32_t> recent_results(const ForwardPass& pass, std::size_t index,
                                           const BlockLives& lives);
 
+/// What is known of a program where weights are looked for.
+struct KnownProgram {
+  const Trace& trace;
+  const BlockLives& lives;
+  const std::vector<NamedOperation>& names;  ///< by stack
+  const std::vector<NodeSpan>& nodes;
+  const std::vector<Bytes>& parameters;  ///< sizes, upwards
+};
+
 /// Finds for the operations of a pass which weight they multiply with, and what of the backward
 /// pass is theirs: gradients of parameters come in the reverse order of the operations. Without
 /// any, a weight is found by its size, where one number of rows fits most operations.
-/// `parameters`: sizes, upwards. O(operations · gradients).
-void find_weights(ForwardPass& pass, const Trace& trace, const BlockLives& lives,
-                  const std::vector<NamedOperation>& names, const std::vector<Bytes>& parameters);
+/// O(operations · gradients).
+void find_weights(ForwardPass& pass, const KnownProgram& program);
 
 /// What stacks leave open of a program under autocast.
 struct AutocastGuess {
@@ -128,6 +153,7 @@ struct AutocastGuess {
   Unnamed unnamed = Unnamed::promote;
   bool halves_mixed = false;  ///< a gradient is in half precision where some value of its size is
   bool keeps_inputs = false;  ///< what products take in fp32 lives on beside its copy
+  bool no_workspaces = false;  ///< convolutions need none; else as many bytes as in fp32
 };
 
 /// What forward passes ask for under autocast.

@@ -89,7 +89,7 @@ Category category_of(const Recording& recording, const BlockLife& life, const Pa
   }
   const bool optimizes = is_of_optimizer(recording, life.stack);
   if (stays) return optimizes ? Category::optimizer_state : Category::parameter;
-  return passes.is_saved(life) ? Category::activation : Category::temporary;
+  return passes.outlives_forward(life) ? Category::activation : Category::temporary;
 }
 
 /// As a selector takes them: "step *" for "step 1", "step 2", …

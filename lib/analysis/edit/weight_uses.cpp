@@ -35,16 +35,20 @@ Bytes input_size(Bytes result, Bytes weight, Bytes bias) {
 
 class WeightFinder {
  public:
-  WeightFinder(ForwardPass& pass, const Trace& trace, const BlockLives& lives,
-               const std::vector<NamedOperation>& names, const std::vector<Bytes>& parameters)
-      : pass_(pass), trace_(trace), lives_(lives), names_(names), parameters_(parameters) {
+  WeightFinder(ForwardPass& pass, const KnownProgram& program)
+      : pass_(pass),
+        trace_(program.trace),
+        lives_(program.lives),
+        names_(program.names),
+        nodes_(program.nodes),
+        parameters_(program.parameters) {
     for (std::size_t i = 0; i < pass.operations.size(); ++i) {
-      recent_.push_back(recent_results(pass, i, lives));
+      recent_.push_back(recent_results(pass, i, lives_));
     }
     if (pass.backward.empty()) return;
     const std::uint64_t end = life(pass.backward.back()).born;
     for (const std::uint32_t block : pass.backward) {
-      if (life(block).freed > end && std::ranges::binary_search(parameters, size(block)))
+      if (life(block).freed > end && std::ranges::binary_search(parameters_, size(block)))
         gradients_.push_back(block);
     }
   }
@@ -61,11 +65,8 @@ class WeightFinder {
     for (std::size_t i = 0; i < pass_.operations.size(); ++i) {
       ForwardOperation& operation = pass_.operations[i];
       if (operation.weight == 0 || operation.weight_again) continue;
-      operation.node = node_of(operation);
       operation.input = input_of(i);
-      operation.node.input_gradient = input_gradient_of(operation);
-      if (operation.node.input_gradient != kNoInput)
-        operation.node.begin = life(operation.node.input_gradient).born;
+      operation.node = node_of(operation);
     }
   }
 
@@ -83,6 +84,20 @@ class WeightFinder {
   }
   bool multiplies(const ForwardOperation& operation) const {
     return operation.rule == CastRule::half;
+  }
+
+  std::size_t node_of_gradient(std::size_t i) const {
+    return i < gradients_.size() ? node_at(nodes_, life(gradients_[i]).born) : SIZE_MAX;
+  }
+
+  /// Whether they are all of one node; more than two are of several, none of which was told apart.
+  bool belong_together(std::size_t from, std::size_t to) const {
+    const std::size_t node = node_of_gradient(from);
+    if (node_of_gradient(to - 1) != node) return false;
+    std::size_t all = to - from;
+    for (std::size_t i = from; i-- > 0 && node_of_gradient(i) == node;) ++all;
+    for (std::size_t i = to; node_of_gradient(i) == node; ++i) ++all;
+    return all == to - from || all > 2;
   }
 
   /// How well the next gradients fit as those of the operation; 0: they do not.
@@ -155,6 +170,7 @@ class WeightFinder {
           step = skip_gradient;
         }
         for (std::size_t taken = 1; taken <= 2 && b + taken < width; ++taken) {
+          if (!belong_together(b, b + taken)) continue;
           const double fits = fit(operations[a], std::span(gradients_).subspan(b, taken));
           if (fits == 0 || fits + best[b + taken] <= row[b]) continue;
           row[b] = fits + best[b + taken];
@@ -230,27 +246,60 @@ class WeightFinder {
     return input == kNoInput ? recent.front() : input;
   }
 
-  // From the first gradient to the request after the frees of what it saved.
+  // From its first gradient to the request after its last one, workspaces and staged sums included.
   BackwardNode node_of(const ForwardOperation& operation) const {
-    BackwardNode node{.begin = life(operation.gradients.front()).born};
-    bool freed = false;
-    for (node.end = life(operation.gradients.back()).born + 1; node.end < trace_.size();
-         ++node.end) {
-      if (trace_.ops[node.end] == Op::allocate && freed) break;
-      const std::uint32_t block = lives_.block_of[node.end];
-      if (block == kNoInput || life(block).freed != node.end) continue;
-      freed |= life(block).existed_before() || life(block).born < node.begin;
+    BackwardNode node{.input_gradient = input_gradient_of(operation)};
+    std::vector<std::uint32_t> own = operation.gradients;
+    if (node.input_gradient != kNoInput) own.push_back(node.input_gradient);
+    node.begin = life(std::ranges::min(own)).born;
+    std::size_t next = place_of(std::ranges::max(own)) + 1;
+    while (true) {
+      const bool workspace = is_freed_by(next, next + 1);
+      const bool sum = is_freed_by(next, next + 2) && is_freed_by(next + 1, next + 2);
+      if (!workspace && !sum) break;
+      next += workspace ? 1 : 2;
     }
+    node.end = born_at(next);
     return node;
   }
 
+  std::size_t place_of(std::uint32_t block) const {
+    const auto found = std::ranges::lower_bound(pass_.backward, block);
+    return static_cast<std::size_t>(found - pass_.backward.begin());
+  }
+
+  /// The event of a request of the backward pass; after its last one, of that which follows.
+  std::uint64_t born_at(std::size_t place) const {
+    if (place < pass_.backward.size()) return life(pass_.backward[place]).born;
+    std::uint64_t event = life(pass_.backward.back()).born + 1;
+    while (event < trace_.size() && trace_.ops[event] != Op::allocate) ++event;
+    return event;
+  }
+
+  bool is_freed_by(std::size_t place, std::size_t later) const {
+    return place < pass_.backward.size() && life(pass_.backward[place]).freed < born_at(later);
+  }
+
+  // Asked for right before the gradient of the weight, of a product without bias right behind it.
   std::uint32_t input_gradient_of(const ForwardOperation& operation) const {
     if (operation.input == kNoInput) return kNoInput;
-    const auto first = std::ranges::lower_bound(pass_.backward, operation.gradients.front());
-    const auto before = static_cast<std::size_t>(first - pass_.backward.begin());
-    for (std::size_t i = 1; i <= std::min(before, kLongestNode); ++i) {
-      const std::uint32_t block = pass_.backward[before - i];
-      if (life(block).freed < operation.node.end) continue;
+    const bool behind = operation.gradients.size() == 1 && !named(operation).convolves;
+    const std::uint32_t later = behind ? neighbour(operation, 1) : kNoInput;
+    return later != kNoInput ? later : neighbour(operation, -1);
+  }
+
+  /// The next request of the node that is no workspace, if it is as large as the input.
+  std::uint32_t neighbour(const ForwardOperation& operation, std::ptrdiff_t step) const {
+    const std::uint32_t gradient = operation.gradients.front();
+    const std::size_t node = node_at(nodes_, life(gradient).born);
+    auto place = static_cast<std::ptrdiff_t>(place_of(gradient));
+    for (std::size_t i = 0; i < kLongestNode; ++i) {
+      place += step;
+      if (place < 0 || static_cast<std::size_t>(place) >= pass_.backward.size()) break;
+      const std::uint32_t block = pass_.backward[static_cast<std::size_t>(place)];
+      if (node_at(nodes_, life(block).born) != node) break;
+      if (life(block).freed < born_at(static_cast<std::size_t>(place) + 1)) continue;
+      if (step < 0 && life(block).freed < life(gradient).born) continue;
       return size(block) == size(operation.input) ? block : kNoInput;
     }
     return kNoInput;
@@ -342,6 +391,7 @@ class WeightFinder {
   const Trace& trace_;
   const BlockLives& lives_;
   const std::vector<NamedOperation>& names_;
+  const std::vector<NodeSpan>& nodes_;
   const std::vector<Bytes>& parameters_;
   std::vector<std::vector<std::uint32_t>> recent_;  ///< by operation
   std::vector<std::uint32_t> gradients_;            ///< gradients of parameters, by birth
@@ -353,9 +403,8 @@ class WeightFinder {
 
 }  // namespace
 
-void find_weights(ForwardPass& pass, const Trace& trace, const BlockLives& lives,
-                  const std::vector<NamedOperation>& names, const std::vector<Bytes>& parameters) {
-  WeightFinder(pass, trace, lives, names, parameters).find();
+void find_weights(ForwardPass& pass, const KnownProgram& program) {
+  WeightFinder(pass, program).find();
 }
 
 }  // namespace memreplay

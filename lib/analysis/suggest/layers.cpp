@@ -227,7 +227,7 @@ class LayerFinder {
       if (is_new) at->second = line_of(life.stack, found.function);
       const std::uint32_t line = at->second;
       lines.insert(line);
-      const bool kept = life.freed == BlockLife::kNever || course_.passes().is_saved(life);
+      const bool kept = life.freed == BlockLife::kNever || course_.passes().outlives_forward(life);
       if (!kept) continue;
       found.saved_at[line] += life.size;
       found.layer.saved += life.size;

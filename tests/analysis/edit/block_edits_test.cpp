@@ -19,13 +19,6 @@ std::string told_of(const Recording& recording, const std::string& text) {
   return told(changed(recording, text).written.trace);
 }
 
-EditedBlocks moved(const Recording& recording, const std::string& text,
-                   Deaths deaths = Deaths::by_scope) {
-  EditedBlocks blocks = offloaded(recording, recording.traces.front(), parse_edit(text), deaths);
-  EXPECT_FALSE(fault_in(blocks.written.trace));
-  return blocks;
-}
-
 Recording three_blocks() {
   return ProgramWriter().ask(80).ask(5).free(80).ask(20).free(5).free(20).recording();
 }
@@ -92,41 +85,6 @@ TEST(BlockEdits, BlocksFromBeforeTheRecordingGrowAsFarAsTheirMemoryGoes) {
     EXPECT_STREQ(error.what(),
                  "--edit scale:size>=700,factor=3000: it enlarges blocks from before the "
                  "recording, which cannot be moved");
-  }
-}
-
-TEST(Offload, WhatIsSavedLeavesAndComesBackWithTheOperationThatNeedsIt) {
-  const EditedBlocks blocks = moved(two_layers().recording(), "offload:function=forward");
-  EXPECT_EQ(told(blocks.written.trace),
-            "+100 +11 +12 +13 -11 -12 +21 -13 +22 +23 -21 -22 +30 -23 "
-            "+23 +40 -30 -23 +22 +41 -22 -40 +21 +13 +42 -21 -41 -13 +12 +43 -12 -42 "
-            "+11 +44 -11 -43 -100");
-  EXPECT_EQ(blocks.facts.blocks, 6u);
-  EXPECT_EQ(blocks.facts.bytes, 102u);
-  EXPECT_EQ(blocks.facts.moved_bytes, 204u);
-  EXPECT_EQ(blocks.facts.other_memory_peak, 102u);
-  EXPECT_EQ(blocks.facts.moving_seconds, 0);
-}
-
-TEST(Offload, ABandwidthGivesItsTime) {
-  EXPECT_EQ(
-      moved(two_layers().recording(), "offload:saved,size<23,bandwidth=158").facts.moving_seconds,
-      1.0);
-}
-
-TEST(Offload, WhatIsNotSelectedStays) {
-  EXPECT_EQ(told(moved(two_layers().recording(), "offload:size<=11").written.trace),
-            "+100 +11 +12 +13 -11 +21 +22 +23 +30 "
-            "+40 -30 -23 +41 -22 -40 +42 -21 -41 -13 +43 -12 -42 +11 +44 -11 -43 -100");
-}
-
-TEST(Offload, NothingSavedIsRefused) {
-  try {
-    moved(three_blocks(), "offload:size>=0");
-    FAIL() << "moved";
-  } catch (const UsageError& error) {
-    EXPECT_STREQ(error.what(),
-                 "--edit offload:size>=0: nothing selected is saved for a backward pass");
   }
 }
 

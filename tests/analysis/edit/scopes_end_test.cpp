@@ -87,6 +87,32 @@ TEST(ScopesEnd, AnOperandDiesBehindTheNextOperation) {
   EXPECT_EQ(with_deaths(program.recording()), "+1 +2 -1 +3 -3 -2");
 }
 
+TEST(ScopesEnd, AnOperandDiesBehindTheWorkspacesOfTheNextOperation) {
+  ProgramWriter program;
+  program.at({"f.py:1 f", main_line(8)}).ask(1);
+  program.at({main_line(8)}).ask(2).ask(9).free(9);
+  program.at({main_line(9)}).ask(3);
+  EXPECT_EQ(with_deaths(program.recording()), "+1 +2 +9 -9 -1 +3 -3 -2");
+}
+
+TEST(ScopesEnd, WhatACallOfTheSameLineTakesDiesWithThatCall) {
+  ProgramWriter program;
+  program.at({"torch.py:1 norm", main_line(8)}).ask(1);
+  program.at({"f.py:1 f", main_line(8)}).ask(2);
+  program.at({"f.py:2 f", main_line(8)}).ask(3);
+  program.at({main_line(8)}).ask(4);
+  EXPECT_EQ(with_deaths(program.recording()), "+1 +2 +3 -1 -2 +4 -3 -4");
+}
+
+TEST(ScopesEnd, InnerActivationsEndFirst) {
+  ProgramWriter program;
+  program.at({"n.py:1 norm", main_line(8)}).ask(1);
+  program.at({"act.py:1 act", "f.py:1 f", main_line(8)}).ask(2);
+  program.at({"linear.py:1 linear", "f.py:1 f", main_line(8)}).ask(3);
+  program.at({main_line(8)}).ask(4);
+  EXPECT_EQ(with_deaths(program.recording()), "+1 +2 +3 -2 -1 +4 -3 -4");
+}
+
 TEST(ScopesEnd, AnActivationEndsWhereItsCodeBeginsAgain) {
   ProgramWriter program;
   for (const Bytes call : {10, 20}) {
