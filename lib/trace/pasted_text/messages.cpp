@@ -98,47 +98,20 @@ std::vector<Anchor> anchors_in(std::string_view packed) {
   return kept;
 }
 
-/// A rank before a message's own words: in JSON, or where other words come first. A line is looked
-/// through once, however many messages it has.
-class RanksOfLines {
- public:
-  explicit RanksOfLines(const PackedText& text) : text_(text) {}
-
-  void note(OomMessage& message, const PackedLine& line, std::size_t before) {
-    if (&line != line_) look_through(line);
-    for (std::size_t i = 0; i < kPatterns; ++i) {
-      if (found_[i] && found_[i]->at < before) patterns()[i].fill(*found_[i], message);
-    }
+// A rank before a message's own words: in JSON, or where other words come first.
+void note_rank(OomMessage& message, std::string_view packed, std::size_t from, std::size_t to) {
+  static const Pattern kRanks[] = {"[rank{rank}]", "\"rank\":{rank}", "[default{rank}]"};
+  for (const Pattern& pattern : kRanks) {
+    if (const auto match = pattern.find(packed, from, to)) pattern.fill(*match, message);
   }
+}
 
- private:
-  static constexpr std::size_t kPatterns = 3;
-  static const std::array<Pattern, kPatterns>& patterns() {
-    static const std::array<Pattern, kPatterns> kAll = {"[rank{rank}]", "\"rank\":{rank}",
-                                                        "[default{rank}]"};
-    return kAll;
-  }
-
-  void look_through(const PackedLine& line) {
-    line_ = &line;
-    const std::size_t end = &line == &text_.lines.back() ? text_.text.size() : (&line)[1].at;
-    for (std::size_t i = 0; i < kPatterns; ++i) {
-      found_[i] = patterns()[i].find(text_.text, line.at, end);
-    }
-  }
-
-  const PackedText& text_;
-  const PackedLine* line_ = nullptr;
-  std::array<std::optional<PatternMatch>, kPatterns> found_;
-};
-
-OomMessage message_at(const MessageKind& kind, const MessageSpan& span, const PackedLine& line,
-                      RanksOfLines& ranks) {
+OomMessage message_at(const MessageKind& kind, const MessageSpan& span, const PackedLine& line) {
   OomMessage message;
   message.kind = kind.name;
   message.detail = kind.detail;
   message[Count::rank] = line.rank;
-  if (!line.rank) ranks.note(message, line, span.from);
+  if (!line.rank) note_rank(message, span.packed, line.at, span.from);
   for (const auto* patterns : {&kind.starts, &kind.fields}) {
     for (const Pattern& pattern : *patterns) {
       if (const auto match = span.find(pattern)) pattern.fill(*match, message);
@@ -162,7 +135,6 @@ void read_messages(const PackedText& text, std::vector<FoundMessage>& found) {
   const std::vector<Anchor> all = anchors_in(text.text);
   std::map<std::size_t, std::size_t> last;  // message of a kind
   std::set<const MessageKind*> by_whole_text;
-  RanksOfLines ranks(text);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const MessageKind& kind = message_kinds()[all[i].kind];
     if (kind.read != nullptr) {
@@ -172,7 +144,7 @@ void read_messages(const PackedText& text, std::vector<FoundMessage>& found) {
     const std::size_t next = i + 1 < all.size() ? all[i + 1].at : text.text.size();
     const MessageSpan span{text.text, all[i].at, std::min(next, all[i].at + kLongestMessage)};
     const PackedLine& line = text.line_of(all[i].at);
-    OomMessage message = message_at(kind, span, line, ranks);
+    OomMessage message = message_at(kind, span, line);
     const auto before = last.find(all[i].kind);
     if (kind.join != nullptr && before != last.end() &&
         kind.join(found[before->second].message, message)) {

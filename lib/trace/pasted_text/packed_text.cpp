@@ -69,33 +69,9 @@ const Replacement* replaced_at(std::string_view text) {
   return nullptr;
 }
 
-// After ESC: a text for the terminal itself, such as the address of a link or a title (ECMA-48).
-bool begins_string(std::string_view text) {
-  constexpr std::string_view kFirst = "]PX^_";
-  return !text.empty() && kFirst.find(text[0]) != kFirst.npos;
-}
-
-// The size of such a text, with its end; one that does not end on its line is none.
-std::size_t string_at(std::string_view text) {
-  constexpr std::size_t kLongest = 4096;
-  constexpr std::string_view kEnds[] = {
-      "\x07",        "\x1b\\",      "\\u0007",   "\\x07",     "\\a",       "^G",     "^[\\",
-      "\\u001b\\\\", "\\u001B\\\\", "\\x1b\\\\", "\\x1B\\\\", "\\033\\\\", "\\e\\\\"};
-  const std::string_view line = text.substr(0, std::min(text.find('\n'), kLongest));
-  std::size_t size = line.npos;
-  std::size_t first = line.npos;
-  for (const std::string_view end : kEnds) {
-    const std::size_t at = line.find(end);
-    if (at >= first) continue;
-    first = at;
-    size = at + end.size();
-  }
-  return first == line.npos ? 1 : size;
-}
-
 // The size of "[1;31m" and its like after ESC, or where ESC was lost.
 std::size_t colour_at(std::string_view text, bool escaped) {
-  if (escaped && begins_string(text)) return string_at(text);
+  if (escaped && text.starts_with(']')) return std::min(text.find('\x07'), text.size() - 1) + 1;
   if (!text.starts_with('[')) return escaped ? std::min<std::size_t>(text.size(), 1) : 0;
   const std::size_t end = text.find_first_not_of("0123456789;?", 1);
   if (end == text.npos || end > 16) return 0;
@@ -142,8 +118,7 @@ void TextPacker::add(std::string_view text) {
       if (other->meant == "\n") {
         end_line(true, text.substr(size));
       } else if (other->meant == "\x1b") {
-        const std::string_view after = text.substr(size);
-        if (after.starts_with('[') || begins_string(after)) size += colour_at(after, true);
+        if (text.substr(size).starts_with('[')) size += colour_at(text.substr(size), true);
       } else {
         line_ += other->meant;
       }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <unordered_map>
 
 #include "trace/pasted_text/message_kind.hpp"
@@ -62,15 +63,12 @@ bool add_tensor(const OomMessage& tensor, Messages& messages) {
 }
 
 void absorb(Messages& messages, std::string_view kind, bool (*add)(const OomMessage&, Messages&)) {
-  Messages kept;
-  std::vector<bool> absorbed(messages.size());
-  for (std::size_t i = 0; i < messages.size(); ++i) {
-    if (is(messages[i], kind)) absorbed[i] = add(OomMessage(messages[i]), messages);
+  Messages parts;
+  std::ranges::copy_if(messages, std::back_inserter(parts),
+                       [&](const OomMessage& one) { return is(one, kind); });
+  for (const OomMessage& part : parts) {
+    if (add(part, messages)) std::erase(messages, part);
   }
-  for (std::size_t i = 0; i < messages.size(); ++i) {
-    if (!absorbed[i]) kept.push_back(std::move(messages[i]));
-  }
-  messages = std::move(kept);
 }
 
 // A state has memory that is freed but still in use by another stream. Beside an OOM message it has

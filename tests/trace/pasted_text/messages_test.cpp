@@ -34,31 +34,6 @@ TEST(PastedMessages, EveryKindHasSamplesOfTwoWordings) {
   }
 }
 
-TEST(PastedMessages, ALinkOrATitleOfATerminalHidesNothing) {
-  const std::string message =
-      "CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 6.00 GiB total capacity)";
-  for (const char* before :
-       {"\x1b]8;;file:///a.py\x1b\\a.py\x1b]8;;\x1b\\ ", "\x1b]0;title\x07", "\x1b]8;;a\x07b\x1b]8;;\x07",
-        "\x1b]never ended ", "\x1bP1$r\x1b\\", "\x1b_a\x1b\\", "\x1b^a\x1b\\", "\x1bXa\x1b\\",
-        "\\u001b]8;;file:///a.py\\u001b\\\\a.py\\u001b]8;;\\u001b\\\\ ", "\\u001b]0;title\\u0007",
-        "^[]8;;a^[\\b^[]8;;^[\\ ", "\\x1b]0;title\\x07", "\x1b]open\n"}) {
-    const Messages messages = told_by(before + message);
-    ASSERT_EQ(messages.size(), 1u) << before;
-    EXPECT_TRUE(messages[0][Figure::requested]) << before;
-  }
-}
-
-TEST(PastedMessages, ARankOfALineIsThatOfAllItsMessages) {
-  std::string line = "{\"rank\": 3, \"log\": [";
-  for (const char* size : {"1.00", "2.00", "3.00"}) {
-    line += std::string("\"CUDA out of memory. Tried to allocate ") + size + " GiB\", ";
-  }
-  const Messages messages = told_by(line + "]}\nCUDA out of memory. Tried to allocate 4.00 GiB\n");
-  ASSERT_EQ(messages.size(), 4u);
-  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(messages[i][Count::rank], 3u) << i;
-  EXPECT_EQ(messages[3][Count::rank], std::nullopt);
-}
-
 TEST(PastedMessages, EverySampleIsReadAsItsKindWithItsFigures) {
   for (const MessageSample& sample : message_samples()) {
     SCOPED_TRACE(sample.wording);
