@@ -79,6 +79,9 @@ struct WordingRelease {
   friend auto operator<=>(const WordingRelease&, const WordingRelease&) = default;
 };
 
+/// Where a program runs, as far as a text shows it.
+enum class Platform : std::uint8_t { unknown, windows, wsl, jetson };
+
 /// What one message says about memory: figures of one moment, no history. What it lacks is unset.
 struct OomMessage {
   std::string kind;    ///< registered reader of it: "torch", "bfc"
@@ -91,6 +94,8 @@ struct OomMessage {
   std::vector<std::string>
       overflows;          ///< figures beyond any device, as written: "17179869184.00 GiB"
   bool harmless = false;  ///< it says itself that nothing failed
+  bool works = false;     ///< the text shows that the program went on, and nothing that failed
+  Platform platform = Platform::unknown;
   bool expandable_segments = false;     ///< it says that they are on
   std::optional<WordingRelease> since;  ///< first release with its wording
   std::optional<WordingRelease> until;  ///< last one

@@ -157,7 +157,29 @@ bool is_python(std::string_view function, std::string_view path) {
   return ends || of_python || path.find("ipykernel") != path.npos;
 }
 
-FrameKind native_kind(std::string_view function) {
+// What stands between a program and its memory: the C library, C++'s and Rust's standard libraries,
+// Python's allocator, profilers that take their place.
+bool is_of_allocation(std::string_view name, std::string_view path) {
+  constexpr std::array<std::string_view, 20> kStarts = {
+      "operator new", "std::",      "void std::",      "<std::",           "__gnu_cxx::",
+      "dhat::",       "<dhat::",    "alloc::alloc::",  "alloc::raw_vec::", "<alloc::",
+      "hashbrown::",  "__rust_",    "__rg_",           "__rdl_",           "PyMem_",
+      "_PyMem_",      "_PyObject_", "PyObject_Malloc", "g_malloc",         "PyObject_Realloc"};
+  constexpr std::array<std::string_view, 7> kRust = {
+      "/library/alloc/", "/library/core/", "/library/std/", "/alloc/src/",
+      "/core/src/",      "/std/src/",      "/hashbrown"};
+  constexpr std::array<std::string_view, 9> kCalls = {
+      "malloc",       "calloc",         "realloc", "memalign", "aligned_alloc",
+      "reallocarray", "posix_memalign", "valloc",  "mmap"};
+  std::string_view call = name;
+  for (const std::string_view library : {"__libc_", "je_", "tc_", "mi_", "__"}) {
+    if (call.starts_with(library)) call.remove_prefix(library.size());
+  }
+  return starts_with_any(name, kStarts) || std::ranges::find(kCalls, call) != kCalls.end() ||
+         (path.ends_with(".rs") && has_any(path, kRust));
+}
+
+FrameKind native_kind(std::string_view function, std::string_view path) {
   constexpr std::array<std::string_view, 9> kPlumbing = {
       "torch::unwind", "CapturedTraceback", "gather_with_cpp", "CachingAllocator", "empty_generic",
       "StorageImpl",   "TensorImpl",        "c10::",           "empty_strided_"};
@@ -169,7 +191,9 @@ FrameKind native_kind(std::string_view function) {
     if (has_any(name, kSums)) return FrameKind::gradient_sums;
     return has_any(name, kEngine) ? FrameKind::engine : FrameKind::plumbing;
   }
-  if (name.empty() || name == "??" || has_any(name, kPlumbing)) return FrameKind::plumbing;
+  if (name.empty() || name == "??" || has_any(name, kPlumbing) || is_of_allocation(name, path)) {
+    return FrameKind::plumbing;
+  }
   return FrameKind::native;
 }
 
@@ -189,7 +213,7 @@ std::string_view last_part(std::string_view name) {
 FrameKind frame_kind(std::string_view function, std::string_view file) {
   if (file.starts_with('<')) return kind_without_file(file);
   const std::string path = plain_path(file);
-  return is_python(function, path) ? python_kind(path) : native_kind(function);
+  return is_python(function, path) ? python_kind(path) : native_kind(function, path);
 }
 
 std::string package_of(std::string_view file) {

@@ -51,9 +51,13 @@ std::uint32_t LiveHeap::frame(std::string_view name, std::string_view file, std:
 
 std::uint32_t LiveHeap::stack(std::vector<std::uint32_t> frames) {
   if (frames.empty()) return 0;
+  constexpr std::size_t kMany = std::size_t{1} << 22, kDeepestOfMany = 64;
+  frames.resize(std::min(frames.size(), kept_frames_ < kMany ? kDeepest : kDeepestOfMany));
   const auto next = static_cast<std::uint32_t>(recording_.stacks.size());
   const auto [known, is_new] = stacks_.try_emplace(std::move(frames), next);
-  if (is_new) recording_.stacks.push_back(known->first);
+  if (!is_new) return known->second;
+  kept_frames_ += known->first.size();
+  recording_.stacks.push_back(known->first);
   return known->second;
 }
 

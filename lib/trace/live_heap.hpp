@@ -24,6 +24,8 @@ class LiveHeap {
   /// which addresses at its beginning are left out.
   std::uint32_t frame(std::string_view place);
   std::uint32_t frame(std::string_view name, std::string_view file, std::uint64_t line);
+  /// As many frames of a stack are kept, the innermost; fewer where all stacks have very many.
+  static constexpr std::size_t kDeepest = 4096;
   /// The number of a stack of such frames, innermost first; of none 0.
   std::uint32_t stack(std::vector<std::uint32_t> frames);
 
@@ -48,6 +50,7 @@ class LiveHeap {
   std::map<int, MemoryState> states_;
   std::map<int, bool> is_open_;
   std::map<int, Slot> slots_;
+  std::size_t kept_frames_ = 0;  ///< in all stacks
   std::uint64_t blocks_ = 0;
   std::uint64_t told_ = 0;  ///< blocks, whether told apart or not
 };

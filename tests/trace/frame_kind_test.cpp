@@ -62,6 +62,22 @@ TEST(FrameKind, FramesOfCppSayWhetherTheyNameAnything) {
             FrameKind::backward);
 }
 
+TEST(FrameKind, WhatStandsBeforeAnAllocatorIsNoPlace) {
+  for (const auto& [name, file] : std::vector<std::pair<std::string, std::string>>{
+           {"<dhat::Alloc as core::alloc::global::GlobalAlloc>::alloc", "src/lib.rs"},
+           {"alloc::raw_vec::RawVec<T,A>::grow_one", "alloc/src/raw_vec.rs"},
+           {"core::iter::traits::iterator::Iterator::collect", "/rustc/1/library/core/src/a.rs"},
+           {"__rust_alloc", ""},
+           {"operator new(unsigned long)", "/usr/lib/libstdc++.so.6"},
+           {"std::vector<int>::push_back(int&&)", "/usr/include/c++/12/bits/stl_vector.h"},
+           {"je_malloc", ""},
+           {"PyMem_Malloc", ""}}) {
+    EXPECT_EQ(frame_kind(name, file), FrameKind::plumbing) << name;
+  }
+  EXPECT_EQ(frame_kind("app::mesh::load", "src/mesh.rs"), FrameKind::native);
+  EXPECT_EQ(frame_kind("core::Engine::load()", "src/core/engine.cpp"), FrameKind::native);
+}
+
 TEST(FrameKind, ThePackageOfAFileIsNamedAsItIsWritten) {
   EXPECT_EQ(package_of("C:\\py\\Lib\\site-packages\\Transformers\\models\\llama.py"),
             "Transformers");

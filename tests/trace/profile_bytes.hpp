@@ -27,12 +27,13 @@ inline std::string packed(std::initializer_list<std::uint64_t> values) {
 
 /// As JAX writes memory.prof: a buffer of two blocks that have `bytes` together on `device`, and an
 /// executable of 50 bytes.
-inline std::string jax_profile(std::uint64_t bytes, const std::string& device) {
+inline std::string jax_profile(std::uint64_t bytes, const std::string& device,
+                               std::uint64_t executable = 50) {
   std::string profile = field(1, field(1, 1) + field(2, 2)) + field(1, field(1, 3) + field(2, 4));
   profile +=
       field(2, field(1, packed({1, 2})) + field(2, packed({2, bytes})) +
                    field(3, field(1, 5) + field(2, 6)) + field(3, field(1, 7) + field(2, 8)));
-  profile += field(2, field(2, packed({1, 50})) + field(3, field(1, 5) + field(2, 9)));
+  profile += field(2, field(2, packed({1, executable})) + field(3, field(1, 5) + field(2, 9)));
   profile += field(4, field(1, 1) + field(4, field(1, 1) + field(2, 88)));
   profile += field(4, field(1, 2) + field(4, field(1, 2) + field(2, 7)));
   profile += field(5, field(1, 1) + field(2, 10) + field(4, 12));

@@ -200,6 +200,22 @@ struct Explanation {
   Refusal refusal() const;
 };
 
+/// A report that a program prints again and again: what was live in the first and in the newest.
+struct ReportRow {
+  std::uint64_t reports = 0;
+  RoundedBytes first;
+  RoundedBytes least;
+  RoundedBytes most;
+  std::int64_t per_report = 0;  ///< by which it grows from one to the next; 0: it does not
+};
+
+/// Processes that hold about as much each of one device, and little.
+struct AlikeProcesses {
+  std::uint64_t count = 0;
+  RoundedBytes each;
+  RoundedBytes all;
+};
+
 /// What a message says about why memory ran out.
 struct ExplainedMessage {
   OomMessage message;
@@ -211,6 +227,10 @@ struct ExplainedMessage {
   std::optional<ProcessUse> holder;  ///< another process, that holds most
   bool beyond_device = false;        ///< more is reserved than the device has
   std::vector<std::string> missing;  ///< figures without which there is no verdict
+  std::optional<Bytes> asleep;       ///< reserved, but not held of the device by its process
+  bool contradicts = false;          ///< more is free than the device has
+  std::optional<AlikeProcesses> contexts;  ///< as of other ranks that touched the device
+  std::optional<ReportRow> row;            ///< it is the newest of several
 };
 
 /// Why one device of a recording needed what it needed.

@@ -60,8 +60,15 @@ LintAnswer linted(torch::Assignment asked, const std::string& release) {
   answer.sets = asked.sets;
   say(asked.notes);
   if (!asked.sets) return answer;
+  if (is_of_another_program(answer.variable)) {
+    answer.sets = false;
+    answer.issues.push_back(
+        {false, fmt::format("{} is no setting of PyTorch's allocator: nothing was checked",
+                            answer.variable)});
+    return answer;
+  }
   say(lint_variable(answer.variable, answer.conf, release));
-  if (torch::turns_caching_off(answer.variable)) return answer;
+  if (torch::turns_caching_off(answer.variable) || is_mps_variable(answer.variable)) return answer;
   if (!asked.behind.empty()) {
     answer.issues.push_back(
         {false, fmt::format("a shell ends the value at the blank before '{}', so that is not part "
@@ -78,6 +85,12 @@ LintAnswer linted(torch::Assignment asked, const std::string& release) {
                             torch::kNpuVariable, answer.variable)});
   }
   say(is_npu ? lint_npu_settings(meant) : lint_settings(meant, release));
+  if (asked.on_windows && meant.find("expandable_segments:True") != meant.npos) {
+    answer.issues.push_back(
+        {false,
+         "expandable_segments is not supported on Windows: PyTorch ignores it there with a "
+         "warning of its own; max_split_size_mb and garbage_collection_threshold work"});
+  }
   return answer;
 }
 

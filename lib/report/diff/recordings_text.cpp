@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "analysis/diff/answer.hpp"
 #include "core/text.hpp"
@@ -36,11 +39,34 @@ std::string at_peak(const RecordingsDiff& diff) {
                            : fmt::format("at its peak in step {}", human_count(diff.at_step));
 }
 
-// The place that explains most of the difference.
+/// The blocks that a place has on one side alone: of which sizes, how many, on which stream.
+using Held = std::tuple<StreamIndex, bool, std::vector<std::pair<Bytes, std::uint64_t>>>;
+
+Held held_by(const PlaceDiff& place) {
+  Held held{place.stream, place.private_pool, {}};
+  for (const SizeDiff& size : place.sizes) {
+    std::get<2>(held).emplace_back(size.size, size.a_blocks + size.b_blocks);
+  }
+  return held;
+}
+
+// The place that explains most of the difference. One that holds what another held before has only
+// another name.
 std::string largest_part(const RecordingsDiff& diff, bool more, Bytes difference) {
+  using Change = PlaceDiff::Change;
+  const auto [gone, come] =
+      more ? std::pair(Change::only_a, Change::only_b) : std::pair(Change::only_b, Change::only_a);
+  std::map<Held, std::int64_t> renamed;
+  for (const PlaceDiff& place : diff.places) {
+    if (place.change() == gone) ++renamed[held_by(place)];
+  }
   for (const PlaceDiff& place : diff.places) {
     if (place.difference() == 0) break;
     if ((place.b_bytes > place.a_bytes) != more) continue;
+    if (place.change() == come) {
+      const auto before = renamed.find(held_by(place));
+      if (before != renamed.end() && before->second-- > 0) continue;
+    }
     return fmt::format(" {}: {}, {}.",
                        place.difference() > difference / 2 ? "Most of it" : "The largest part",
                        place_phrase(place), human_size(place.difference()));

@@ -28,10 +28,17 @@ constexpr Phrase kPhrases[] = {
 
 std::string record_of(const OomMessage& m) {
   const std::string_view kind = m.kind;
-  constexpr std::string_view kTorch[] = {"torch-summary", "torch-stats", "megatron", "torch-async",
-                                         "gpu-error",     "vllm",        "sglang",   "tgi"};
+  constexpr std::string_view kTorch[] = {"torch-summary", "torch-stats", "megatron",
+                                         "torch-async",   "gpu-error",   "vllm",
+                                         "sglang",        "tgi",         "torch-printed"};
   constexpr std::string_view kNsight[] = {"cupy",        "paddle",   "ggml",
-                                          "onnxruntime", "tensorrt", "tf-tensor"};
+                                          "onnxruntime", "tensorrt", "tf-tensor",
+                                          "faiss",       "xgboost",  "other-pool"};
+  // Engines that are no PyTorch program.
+  constexpr std::string_view kEngines[] = {"llama.cpp", "CTranslate2", "TurboMind", "TensorRT-LLM",
+                                           "MXNet",     "OpenCV",      "Dst tensor"};
+  const std::string& type = m[OomWord::type];
+  const bool is_engine = std::ranges::find(kEngines, type) != std::end(kEngines);
   if (kind == "xla") {
     return "To see which arrays are live, record: "
            "jax.profiler.save_device_memory_profile(\"memory.prof\") before the failure, and "
@@ -39,11 +46,12 @@ std::string record_of(const OomMessage& m) {
   }
   const std::string& buffer = m[OomWord::buffer];
   const bool without_cuda = buffer.starts_with("ROCm") || buffer.starts_with("Vulkan");
-  if (without_cuda || m[OomWord::type] == "tensor" || m[OomWord::backend] == "Vulkan") return "";
-  if (std::ranges::find(kTorch, kind) != std::end(kTorch)) {
+  if (without_cuda || type == "tensor" || m[OomWord::backend] == "Vulkan") return "";
+  if (is_engine && m[OomWord::backend] != "CUDA") return "";
+  if (!is_engine && std::ranges::find(kTorch, kind) != std::end(kTorch)) {
     return "To see which code holds which memory, " + how_to_record({});
   }
-  if (std::ranges::find(kNsight, kind) != std::end(kNsight)) {
+  if (is_engine || std::ranges::find(kNsight, kind) != std::end(kNsight)) {
     return "To see the order of the requests, record: nsys profile --cuda-memory-usage=true "
            "--export=sqlite, and memreplay explain on its .sqlite file.";
   }
@@ -59,6 +67,7 @@ std::string record_of(const OomMessage& m) {
 
 // `typed`: as a command line takes it.
 std::optional<std::string> value_of(std::string_view name, const OomMessage& m, bool typed) {
+  if (name == "state") return m.works ? "No failure" : "A state";
   for (std::size_t i = 0; i < kFigures; ++i) {
     if (name_of(static_cast<Figure>(i)) != name) continue;
     return m.figures[i] ? std::optional(human_size(m.figures[i]->bytes)) : std::nullopt;
@@ -106,7 +115,8 @@ KindPhrases phrases_of(const OomMessage& m) {
   const std::string strategy = m[Count::strategy] ? std::to_string(*m[Count::strategy]) : "";
   const std::string& type = m.kind == "onnxruntime-arena" ? strategy : m[OomWord::type];
   std::string_view kind = m.kind;
-  if (kind == "torch-stats" || kind == "megatron") kind = "torch-summary";
+  if (kind == "torch-stats" || kind == "megatron" || kind == "torch-printed")
+    kind = "torch-summary";
   for (const Phrase& phrase : kPhrases) {
     if (phrase.kind != kind || (!phrase.type.empty() && phrase.type != type)) continue;
     auto sentence = filled(phrase.sentence, m, false);

@@ -8,30 +8,13 @@
 #include <string_view>
 
 #include "core/text.hpp"
+#include "report/explain/message_facts.hpp"
 #include "report/parts/paragraphs.hpp"
 
 namespace memreplay {
 namespace {
 
 using Message = ExplainedMessage;
-
-std::string size_of(const Message& e, Figure figure) {
-  return human_size(e.message[figure].value_or(RoundedBytes{}).bytes);
-}
-
-std::string spare(const Message& e) {
-  return human_size(static_cast<Bytes>(std::llabs(e.room.value_or(0))));
-}
-
-bool is_bfc(const Message& e) { return e.message.kind == "bfc"; }
-bool is_torch(const Message& e) { return e.message.kind == "torch"; }
-/// A failure that is judged by its figures; the other kinds say themselves what it is.
-bool is_judged(const Message& e) { return is_torch(e) || (is_bfc(e) && !e.message.harmless); }
-
-// "Shortage" or, where the figures are too round to be certain, "Probably a shortage"
-std::string head(const Message& e, const char* sure, const char* unsure) {
-  return e.sure ? sure : fmt::format("Probably {}", unsure);
-}
 
 // What chunks of their size lack for the request, where requests of theirs might have found room.
 std::int64_t missing_by_chunks(const Message& e) {
@@ -60,23 +43,40 @@ std::string overflow(const std::string& written) {
                      human_size(static_cast<Bytes>(less)));
 }
 
-// The request, where that is what is beyond any size.
-bool asks_for_nonsense(const Message& e) {
-  return !e.message.overflows.empty() && !e.message[Figure::requested];
-}
-
 std::string nonsense(const Message& e) {
   return fmt::format("The requested size is an overflow, not a real size: {}; no device serves it.",
                      overflow(e.message.overflows.front()));
 }
 
+// "27.6 GiB are not on the device"
+std::string asleep(const Message& e) {
+  return fmt::format(
+      "Unknown: this process holds {} of the device, of the {} that PyTorch counts as reserved: "
+      "the "
+      "other {} are not on the device, as those of a pool that sleeps or is offloaded. {} were "
+      "free "
+      "for the {} request.",
+      size_of(e, Figure::process), size_of(e, Figure::reserved), human_size(*e.asleep),
+      size_of(e, Figure::device_free), size_of(e, Figure::requested));
+}
+
+// "51.2 GiB free of 8 GiB"
+std::string contradiction(const Message& e) {
+  return fmt::format(
+      "The figures contradict each other: {} free on a device of {}, as where host and GPU share "
+      "memory (an APU).",
+      size_of(e, Figure::device_free), size_of(e, Figure::device));
+}
+
 std::string unknown(const Message& e) {
   const OomMessage& m = e.message;
+  if (e.asleep) return asleep(e);
+  if (e.contradicts) return "Unknown: " + contradiction(e);
   if (!e.missing.empty()) {
     const auto rest = difference_of(m[Figure::device], m[Figure::reserved]);
     const bool bounded = is_torch(e) && rest && m[Figure::free_inside] && m[Figure::requested];
     return fmt::format(
-        "Unknown: the text does not say {}.{}", fmt::join(e.missing, ", nor "),
+        "Unknown: not found in the text: {}.{}", fmt::join(e.missing, ", "),
         bounded ? fmt::format(
                       " {} were free inside segments and at most {} outside, for the {} request.",
                       size_of(e, Figure::free_inside), human_size(rest->bytes),
@@ -155,6 +155,10 @@ std::string shortage(const Message& e) {
         begin, request, size_of(e, Figure::device), spare(e), size_of(e, Figure::reserved));
   }
   const OomMessage& m = e.message;
+  if (e.contradicts) {
+    return fmt::format("{}: the {} request exceeds the device's {}. {}", begin, request,
+                       size_of(e, Figure::device), contradiction(e));
+  }
   return fmt::format("{}: {} {} by {}.", begin,
                      m[Figure::live]
                          ? fmt::format("live memory and the {} request together exceed", request)
@@ -166,13 +170,31 @@ std::string fragmentation(const Message& e) {
   const std::string begin = head(e, "Fragmentation", "fragmentation");
   if (missing_by_chunks(e) > 0) return waste(e, begin, "more") + ".";
   const auto& device = e.message[Figure::device];
-  const bool mostly_outside = is_torch(e) && device && e.others && *e.others > device->bytes / 2;
+  std::string beside;
+  if (others_hold_most(e)) {
+    beside = fmt::format(" {} of the {} device are in use outside PyTorch's allocator.",
+                         human_size(*e.others), human_size(device->bytes));
+  } else if (is_full(e)) {
+    beside = fmt::format(" The card is full: {} of the {} reserved are live.",
+                         size_of(e, Figure::live), size_of(e, Figure::reserved));
+  }
   return fmt::format("{}: the {} request would have fitted, with {} to spare.{}", begin,
-                     size_of(e, Figure::requested), spare(e),
-                     mostly_outside ? fmt::format(" {} of the {} device are in use outside "
-                                                  "PyTorch's allocator.",
-                                                  human_size(*e.others), human_size(device->bytes))
-                                    : "");
+                     size_of(e, Figure::requested), spare(e), beside);
+}
+
+// Reports in a row: whether what is live grows.
+std::string row_sentence(const Message& e) {
+  const ReportRow& row = *e.row;
+  const auto size = [](const RoundedBytes& figure) { return human_size(figure.bytes); };
+  if (row.per_report > 0) {
+    return fmt::format(
+        "Live memory grows by {} from each report to the next: from {} to {} over {} reports.",
+        human_size(static_cast<Bytes>(row.per_report)), size(row.first), size_of(e, Figure::live),
+        human_count(row.reports));
+  }
+  return fmt::format("Only a state: {} are live in the newest of {} reports, which have {} to {}.",
+                     size_of(e, Figure::live), human_count(row.reports), size(row.least),
+                     size(row.most));
 }
 
 std::string too_few_addresses(const Message& e) {
@@ -183,98 +205,11 @@ std::string too_few_addresses(const Message& e) {
       size_of(e, Figure::device_free));
 }
 
-std::string bfc_advice(const Message& e) {
-  if (e.cause == Cause::fragmentation) {
-    const std::string regions =
-        e.message[Count::segments].value_or(0) > 1
-            ? " Or preallocate, so that the pool is one region instead of several: "
-              "TF_FORCE_GPU_ALLOW_GROWTH=false, XLA_PYTHON_CLIENT_PREALLOCATE=true."
-            : "";
-    return "TF_GPU_ALLOCATOR=cuda_malloc_async (TensorFlow) or "
-           "XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async (JAX) usually serves this request." +
-           regions;
-  }
-  if (e.cause == Cause::shortage) {
-    return head(e, "No", "no") +
-           " allocator setting helps within this limit. If the device has more memory, raise it: "
-           "XLA_PYTHON_CLIENT_MEM_FRACTION (JAX), a larger memory_limit (TensorFlow).";
-  }
-  return e.cause == Cause::outside ? "nvidia-smi lists the processes that hold the device." : "";
-}
-
-// Free memory that the allocator cannot use: what its release and its back end have against that.
-std::string segments_advice(const OomMessage& m) {
-  const std::string& backend = m[OomWord::backend];
-  if (m.expandable_segments) {
-    return "expandable_segments is on already: the free memory is in segments of other streams or "
-           "pools, or beside live blocks. Call torch.cuda.empty_cache() between phases, or use "
-           "fewer streams.";
-  }
-  if (m.until) {
-    return fmt::format(
-        "This message is from PyTorch {}.{} or older. 2.1 or newer serves the request with "
-        "PYTORCH_{}_ALLOC_CONF=expandable_segments:True; in this one max_split_size_mb (from 1.9) "
-        "or torch.cuda.empty_cache() may help.",
-        m.until->major, m.until->minor, backend.empty() ? "CUDA" : backend);
-  }
-  if (backend == "XPU") {
-    return "PYTORCH_ALLOC_CONF=expandable_segments:True usually serves this request from PyTorch "
-           "2.10 on; before that call torch.xpu.empty_cache() when sizes change.";
-  }
-  if (backend == "HIP") {
-    return "PYTORCH_HIP_ALLOC_CONF=expandable_segments:True serves this request if this release "
-           "has it for ROCm (else it warns); if not, PYTORCH_HIP_ALLOC_CONF=max_split_size_mb:512 "
-           "may.";
-  }
-  const std::string variable = backend.empty() ? "CUDA" : backend;
-  return fmt::format(
-      "PYTORCH_{}_ALLOC_CONF=expandable_segments:True {}usually serves this request.", variable,
-      m.since || variable == "NPU" ? "" : "(PyTorch 2.1 or newer) ");
-}
-
-std::string outside_advice(const Message& e) {
-  if (e.holder && e.holder->held.bytes > e.own_outside.value_or(0)) {
-    return fmt::format("End process {}, or use another device; no allocator setting will help.",
-                       e.holder->id);
-  }
-  if (e.own_outside && *e.own_outside >= e.others.value_or(0) / 2) {
-    return "This is its CUDA context, NCCL, CUDA graphs and libraries: use fewer communicators, "
-           "graphs or workspaces. The text names no other process that holds memory.";
-  }
-  return "nvidia-smi lists the processes that hold the device.";
-}
-
-std::string torch_advice(const Message& e) {
-  const OomMessage& m = e.message;
-  switch (e.cause) {
-    case Cause::fragmentation:
-      return segments_advice(m);
-    case Cause::shortage:
-      if (m[Figure::largest_buffer])
-        return "Split that tensor: use a smaller batch, or work in chunks.";
-      if (!e.beyond_device) return head(e, "No", "no") + " allocator setting will help.";
-      return "No allocator setting will help. Drivers of Windows and WSL move memory to the host "
-             "when the device is full, which is slow; the NVIDIA control panel can forbid it (CUDA "
-             "- Sysmem Fallback Policy).";
-    case Cause::limit:
-      return "Raise per_process_memory_fraction, or remove it.";
-    case Cause::outside:
-      return outside_advice(e);
-    case Cause::address_space:
-      return fmt::format(
-          "Set expandable_segments_reserve (or expandable_segments_reserve_by_class) to {} or "
-          "more, or "
-          "leave it unset.",
-          size_of(e, Figure::requested));
-    default:
-      return "";
-  }
-}
-
 }  // namespace
 
 std::string message_sentence(const ExplainedMessage& e) {
   if (asks_for_nonsense(e)) return nonsense(e);
+  if (e.row) return row_sentence(e);
   if (!is_judged(e)) return phrases_of(e.message).sentence;
   switch (e.cause) {
     case Cause::shortage:
@@ -290,39 +225,6 @@ std::string message_sentence(const ExplainedMessage& e) {
     default:
       return unknown(e);
   }
-}
-
-namespace {
-
-std::string replaced(std::string text, std::string_view what, std::string_view by) {
-  for (std::size_t at = text.find(what); at != text.npos; at = text.find(what, at + by.size())) {
-    text.replace(at, what.size(), by);
-  }
-  return text;
-}
-
-std::string advice_of(const ExplainedMessage& e) {
-  if (asks_for_nonsense(e)) {
-    return "Look for a shape or a count that became negative or wrapped around, such as -1 as a "
-           "length, "
-           "or a product in 32 bits.";
-  }
-  if (!is_judged(e)) return phrases_of(e.message).advice;
-  const std::string advice = is_bfc(e) ? bfc_advice(e) : torch_advice(e);
-  if (e.cause != Cause::fragmentation || !e.message[Figure::requested]) return advice;
-  return fmt::format("{} In the program: free blocks before the {} request, or make it first.",
-                     advice, size_of(e, Figure::requested));
-}
-
-}  // namespace
-
-std::string message_advice(const ExplainedMessage& e) {
-  const std::string& backend = e.message[OomWord::backend];
-  const char* const tool = backend == "HIP"   ? "rocm-smi"
-                           : backend == "NPU" ? "npu-smi info"
-                           : backend == "XPU" ? "xpu-smi ps"
-                                              : "nvidia-smi";
-  return replaced(advice_of(e), "nvidia-smi", tool);
 }
 
 std::string message_decides(const ExplainedMessage& e) {

@@ -39,6 +39,7 @@ std::string note_of(const ExplainedMessage& e, Figure figure) {
   switch (figure) {
     case Figure::device:
       if (e.beyond_device) return "more is reserved: the rest is in host memory";
+      if (e.contradicts) return "less than is free";
       return e.others && *e.others > 0 ? human_size(*e.others) + " of it outside the allocator"
                                        : "";
     case Figure::live:
@@ -48,6 +49,12 @@ std::string note_of(const ExplainedMessage& e, Figure figure) {
                      among(m[Figure::live_peak], "at most")});
     case Figure::pending:
       return "freed, but another stream still uses it";
+    case Figure::active_peak:
+      return m[Figure::live_peak]
+                 ? fmt::format(
+                       "up to {} of it freed, but still used by a stream",
+                       human_size(m[Figure::active_peak]->bytes - m[Figure::live_peak]->bytes))
+                 : "";
     case Figure::reserved:
       return listed({in(m[Count::segments], bfc ? "region" : "segment"),
                      among(m[Figure::free_inside], "free inside"),
@@ -59,7 +66,8 @@ std::string note_of(const ExplainedMessage& e, Figure figure) {
     case Figure::device_free:
       return m.kind == "torch" ? "outside any segment" : "";
     case Figure::largest_buffer:
-      return m[OomWord::file].empty() || !m[Count::line]
+      return !m[OomWord::buffer].empty() ? m[OomWord::buffer]
+             : m[OomWord::file].empty() || !m[Count::line]
                  ? ""
                  : fmt::format("{}:{} {}", m[OomWord::file], *m[Count::line], m[OomWord::shape]);
     default:

@@ -224,6 +224,7 @@ void append_searched(Sheet& out, const ExplainedDevice& device) {
   }
   if (!device.explanation.shows_requests) {
     const bool is_torch = device.trace.format.starts_with("torch");
+    if (!is_torch) append_paragraph(out, "The recording: " + device.trace.detail + ".", 2);
     append_paragraph(out,
                      "To see why, " + (is_torch ? how_to_record(device.trace)
                                                 : "record the calls of that allocator, not only "

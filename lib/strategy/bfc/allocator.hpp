@@ -23,6 +23,7 @@ inline constexpr Bytes kLargestRequest = Bytes{1} << 62;
 enum class Generation : std::uint8_t {
   classic,  ///< TensorFlow 2 up to about 2025
   modern,   ///< XLA as of 2026
+  tf_2_21,  ///< TensorFlow's since: the classic one, totals with units
 };
 
 /// Which end of a two-ended pool a chunk belongs to; the gap between them is in no bin.

@@ -37,9 +37,10 @@ bfc::Options options_of(const StrategySpec& spec, const StrategyContext& context
   options.upper = policy_option(spec, "upper_policy");
   options.backpedal_once = bool_option(spec, "backpedal_once", false);
   options.first_region = size_option(spec, "first_region", 2 * kMiB);
-  constexpr std::string_view kGenerations[] = {"classic", "modern"};
-  const bool modern = choice_option(spec, "generation", kGenerations, 0) == 1;
-  options.report = modern ? Generation::modern : Generation::classic;
+  constexpr std::string_view kGenerations[] = {"classic", "modern", "2.21"};
+  constexpr Generation kReports[] = {Generation::classic, Generation::modern, Generation::tf_2_21};
+  options.report = kReports[choice_option(spec, "generation", kGenerations, 0)];
+  const bool modern = options.report == Generation::modern;
   options.ignore_alignment = find_option(spec, "generation") && !modern;
   options.name = find_option(spec, "name").value_or("GPU_0_bfc");
   return options;
@@ -127,9 +128,9 @@ StrategyInfo bfc_strategy() {
             "Which of equal holes at the lower end, and how it is cut."},
            {"upper_policy", "[asc|desc,bfc|exact]", "[asc,bfc]",
             "Which of equal holes at the upper end, and how it is cut."},
-           {"generation", "classic|modern", "classic",
-            "Wording of the failure report. Named 'classic', requests' own alignment is ignored as "
-            "it was then."},
+           {"generation", "classic|modern|2.21", "classic",
+            "Wording of the failure report (2.21: TensorFlow's). All but 'modern' ignore requests' "
+            "own alignment where they are named."},
            {"first_region", "SIZE", "2MiB", "The first region with growth; 1MiB before 2021."},
            {"backpedal_once", "true|false", "false",
             "After one smaller region take no other, as before 2024."},

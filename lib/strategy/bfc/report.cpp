@@ -46,6 +46,7 @@ class Report {
         request_(request),
         options_(allocator.options()),
         modern_(options_.report == Generation::modern),
+        has_units_(options_.report != Generation::classic),
         end_(options_.spatial && request.upper_end ? Tag::upper : Tag::lower) {}
 
   std::string text() {
@@ -164,10 +165,16 @@ class Report {
   }
 
   void classic_totals() {
-    add("Total bytes in pool: {} memory_limit_: {} available bytes: {} "
+    const std::string_view what = has_units_ ? "size" : "bytes";
+    add("Total {} in pool: {} memory_limit_: {} available {}: {} "
         "curr_region_allocation_bytes_: {}\n",
-        allocator_.statistics().pool_bytes, options_.limit, outside_pool(),
-        allocator_.next_region());
+        what, figure(allocator_.statistics().pool_bytes), figure(options_.limit), what,
+        has_units_ ? human(outside_pool()) : std::to_string(outside_pool()),
+        figure(allocator_.next_region()));
+  }
+
+  std::string figure(Bytes value) const {
+    return has_units_ ? human(value) : std::to_string(value);
   }
 
   void modern_totals() {
@@ -190,7 +197,7 @@ class Report {
     const Statistics& s = allocator_.statistics();
     add("Stats: \n");
     const auto line = [&](std::string_view label, Bytes value) {
-      add("{:<18}{:>20}\n", label, modern_ ? human(value) : std::to_string(value));
+      add("{:<18}{:>20}\n", label, figure(value));
     };
     line("Limit:", options_.limit);
     line("InUse:", s.bytes_in_use);
@@ -207,6 +214,7 @@ class Report {
   const Request& request_;
   const Options& options_;
   const bool modern_;
+  const bool has_units_;
   const Tag end_;
   std::string text_;
 };

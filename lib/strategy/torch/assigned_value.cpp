@@ -296,16 +296,24 @@ Assignment AssignedValue::plain_value() {
     at_ += quoted.size();
     return read;
   }
-  const bool is_of_windows = in_capitals(command_).ends_with("SET") &&
-                             command_.find_first_not_of("@sSeEtT") == command_.npos;
-  Assignment read = is_whole_line_ || is_of_windows ? up_to_the_end(line(), is_of_windows)
-                                                    : one_word(line(), false);
+  Assignment read =
+      is_whole_line_ || is_of_set() ? up_to_the_end(line(), is_of_set()) : one_word(line(), false);
   at_ += read.conf.size();
   constexpr std::string_view kNone[] = {"null", "None", "~", "nil", "undefined"};
   if (std::ranges::find(kNone, read.conf) != std::end(kNone)) {
     return without_value(Lack::removed);
   }
   return read;
+}
+
+bool AssignedValue::is_of_set() const {
+  return in_capitals(command_).ends_with("SET") &&
+         command_.find_first_not_of("@sSeEtT") == command_.npos;
+}
+
+bool AssignedValue::is_on_windows() const {
+  return is_of_set() || first_word(in_capitals(command_)) == "SETX" ||
+         in_capitals(before_).ends_with("$ENV:");
 }
 
 void AssignedValue::note_how_it_is_written(Assignment& read) const {

@@ -26,6 +26,8 @@ class AssignedValue {
   bool is_in_comment() const;
   /// Unset where nothing is assigned, nor a value taken away or asked for.
   std::optional<Assignment> read();
+  /// Written for a shell of Windows.
+  bool is_on_windows() const;
   /// Behind all that belongs to the value.
   std::size_t end() const { return at_; }
 
@@ -36,6 +38,7 @@ class AssignedValue {
   void skip(std::string_view characters);
   bool take(char c);
   std::optional<Assignment> read_assigned();
+  bool is_of_set() const;
   bool take_sign();
   bool take_cell();
   bool take_key_of_value();

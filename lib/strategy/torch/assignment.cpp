@@ -6,6 +6,7 @@
 
 #include "strategy/torch/assigned_value.hpp"
 #include "strategy/torch/shell_references.hpp"
+#include "strategy/torch/variable.hpp"
 
 namespace memreplay::torch {
 namespace {
@@ -18,7 +19,7 @@ bool is_function(std::string_view capitals) {
 /// PYTORCH_CUDA_ALLOC_CONF and what is meant to be it, PYTORCH_NO_CUDA_MEMORY_CACHING.
 bool is_setting_name(std::string_view capitals) {
   return capitals.find("ALLOC_CONF") != capitals.npos ||
-         capitals.find("MEMORY_CACHING") != capitals.npos ||
+         capitals.find("MEMORY_CACHING") != capitals.npos || is_mps_variable(capitals) ||
          (capitals.starts_with("PYTORCH_") && capitals.ends_with("_CONF")) || is_function(capitals);
 }
 
@@ -79,6 +80,7 @@ std::vector<Assignment> assignments_in(std::string_view given) {
       AssignedValue value(text, from, to);
       if (auto read = value.read()) {
         if (!is_function(capitals)) read->variable = name;
+        read->on_windows = value.is_on_windows();
         next = std::max(next, value.end());
         auto& of_its_kind = !read->sets ? without_value : found;
         (read->sets && value.is_in_comment() ? in_comments : of_its_kind)

@@ -15,6 +15,7 @@ struct Assignment {
   std::string behind = {};   ///< an option after a blank, which ends a value without quotes
   bool is_found = true;      ///< the text names it; else the text itself is the setting
   bool sets = true;          ///< else the variable is asked for or taken away; notes say so
+  bool on_windows = false;   ///< as a shell of Windows has it: `set`, `setx`, `$env:`
   SettingIssues notes = {};  ///< about the way in which it is written
 };
 

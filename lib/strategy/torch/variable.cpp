@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -30,6 +31,39 @@ std::string unknown_variable(std::string_view variable) {
   known.insert(known.end(), std::begin(kSharedVariables), std::end(kSharedVariables));
   return fmt::format("PyTorch reads no variable '{}'{}", variable,
                      did_you_mean(in_capitals(variable), known));
+}
+
+// MPSAllocator.mm: shares of what Metal recommends; the defaults, and the most.
+constexpr double kMostOfMps = 2;
+constexpr double kLowOfMps = 1.4;
+
+SettingIssues lint_mps(std::string_view variable, std::string_view value) {
+  const bool high = variable.find("HIGH_WATERMARK") != variable.npos;
+  double ratio = -1;
+  const auto [end, failure] = std::from_chars(value.data(), value.data() + value.size(), ratio);
+  const bool whole = failure == std::errc() && end == value.data() + value.size();
+  if (!whole || ratio < 0 || ratio > kMostOfMps) {
+    return {
+        {Severity::error, fmt::format("{} is '{}'; expected a share from 0 to {:g} of what Metal "
+                                      "recommends for this Mac",
+                                      variable, value, kMostOfMps)}};
+  }
+  if (ratio == 0) {
+    return {{Severity::warning,
+             fmt::format("0 removes the {} limit of PyTorch's allocator for MPS (Apple's GPUs): {}",
+                         high ? "upper" : "lower",
+                         high ? "the system may then swap or fail"
+                              : "its cache is then never trimmed early")}};
+  }
+  if (high && ratio < kLowOfMps) {
+    return {
+        {Severity::warning,
+         fmt::format("PyTorch refuses an upper share below the lower one, which is {:g} by default "
+                     "(\"invalid low watermark ratio\"): set PYTORCH_MPS_LOW_WATERMARK_RATIO to {} "
+                     "or less too",
+                     kLowOfMps, value)}};
+  }
+  return {};
 }
 
 /// Since this release the switch is on by "1" alone, before by any value.
@@ -64,6 +98,22 @@ bool reads_variable(const Release& release, std::string_view variable) {
   return !is_shared(variable) || release.has(kNewParser);
 }
 
+bool is_mps_variable(std::string_view variable) {
+  return variable.starts_with("PYTORCH_MPS_") && variable.ends_with("_WATERMARK_RATIO");
+}
+
+bool is_of_another_program(std::string_view variable) {
+  if (variable.empty() || variable == kCudaVariable || is_shared(variable) ||
+      is_mps_variable(variable) || turns_caching_off(variable) ||
+      std::ranges::find(kOtherDevices, variable) != std::end(kOtherDevices)) {
+    return false;
+  }
+  const std::string capitals = in_capitals(variable);
+  const auto has = [&](std::string_view word) { return capitals.find(word) != capitals.npos; };
+  const bool is_meant = has("ALLOC_CONF") || (has("TORCH") && (has("ALLOC") || has("_CONF")));
+  return !is_meant && did_you_mean(capitals, std::vector{std::string(kCudaVariable)}).empty();
+}
+
 bool turns_caching_off(std::string_view variable) {
   return variable.starts_with("PYTORCH_NO_") && variable.ends_with("_MEMORY_CACHING");
 }
@@ -84,6 +134,7 @@ SettingIssues lint_variable(std::string_view variable, std::string_view value,
   if (turns_caching_off(variable)) {
     return {{Severity::warning, about_no_caching(variable, value, parse_release(version))}};
   }
+  if (is_mps_variable(variable)) return lint_mps(variable, value);
   if (variable.empty() || variable == kCudaVariable) return {};
   if (std::ranges::find(kOtherDevices, variable) != std::end(kOtherDevices)) return {};
   if (!is_shared(variable)) return {{Severity::error, unknown_variable(variable)}};

@@ -21,6 +21,11 @@ inline constexpr std::string_view kNpuVariable = "PYTORCH_NPU_ALLOC_CONF";
 /// PYTORCH_NO_CUDA_MEMORY_CACHING and those of other devices: no settings, but a switch.
 bool turns_caching_off(std::string_view variable);
 
+/// PYTORCH_MPS_HIGH_WATERMARK_RATIO and its like: what the allocator for Apple's GPUs may have.
+bool is_mps_variable(std::string_view variable);
+/// No setting of an allocator, nor meant to be one: another program's, or another of PyTorch's.
+bool is_of_another_program(std::string_view variable);
+
 /// The one of two variables that the release reads where both are set; empty where that is no
 /// matter of order.
 std::string_view variable_read_first(std::string_view one, std::string_view other,
@@ -35,6 +40,8 @@ SettingIssues lint_variable(std::string_view variable, std::string_view value,
 
 namespace memreplay {
 
+using torch::is_mps_variable;
+using torch::is_of_another_program;
 using torch::lint_variable;
 
 }  // namespace memreplay

@@ -35,12 +35,14 @@ class BfcReports {
     Heading heading = Heading::none;
     Chunks chunks = Chunks::unseen;
     bool any = false;
+    bool only_statistics = true;
     std::optional<RoundedBytes> request;  ///< as people read it
     RoundedBytes client_requested;        ///< in all bins, as the next two
     RoundedBytes size;
     RoundedBytes size_in_use;
     Bytes largest_free = 0;
     Bytes regions_bytes = 0;
+    Bytes chunks_bytes = 0;  ///< those in use
     std::uint64_t regions = 0;
     std::uint64_t in_use = 0;
   };
@@ -64,8 +66,9 @@ class BfcReports {
       return add_harmless(*request, rank);
     }
     const std::size_t lines = found_.size();
-    if (read_heading() || read_bin() || read_chunk() || read_total() || read_statistic() ||
-        read_request(request)) {
+    const bool more = read_heading() || read_bin() || read_chunk() || read_total();
+    if (more || read_statistic() || read_request(request)) {
+      report_.only_statistics &= !more;
       if (!report_.any || found_.size() > lines) report_.line = number_;
       report_.any = true;
       if (!report_.message[Count::rank]) report_.message[Count::rank] = rank;
@@ -152,8 +155,9 @@ class BfcReports {
     if (const Match region = find(kRegion)) {
       report_.regions_bytes += region->values[0].size.bytes;
       ++report_.regions;
-    } else if (has(kInUse)) {
+    } else if (const Match used = find(kInUse)) {
       ++report_.in_use;
+      report_.chunks_bytes += used->values[0].size.bytes;
     } else if (const Match chunk = find(kFree)) {
       report_.largest_free = std::max(report_.largest_free, chunk->values[0].size.bytes);
     } else if (has(kSummary)) {
@@ -169,14 +173,16 @@ class BfcReports {
     static const Pattern kSumPlain = "Sum Total of in-use chunks";
     static const Pattern kLimit = "memory_limit_: {size:B}";
     static const Pattern kPool = "Total bytes in pool: {size:B}";
+    static const Pattern kPoolSize = "Total size in pool: {size:B}";
     static const Pattern kRegions = "total_region_allocated_bytes_: {size:B}";
     static const Pattern kSummary = "Allocator memory summary:";
     if (has(kSumPlain)) {
       if (!report_.message[Figure::live]) set(Figure::live, kSum);
       return true;
     }
-    if (set(Figure::limit, kLimit) || has(kPool)) {
-      return set(Figure::reserved, kPool) || set(Figure::reserved, kRegions) || true;
+    if (set(Figure::limit, kLimit) || has(kPool) || has(kPoolSize)) {
+      return set(Figure::reserved, kPool) || set(Figure::reserved, kPoolSize) ||
+             set(Figure::reserved, kRegions) || true;
     }
     if (!has(kSummary)) return false;
     static const Pattern kRequest = "rounded request {size}";
@@ -231,6 +237,10 @@ class BfcReports {
       }
       report_.message.kind = "bfc";
       report_.message.detail = "the failure report of a BFC allocator";
+      if (report_.only_statistics && !message[Figure::requested]) {
+        report_.message.detail = "statistics of a BFC allocator";
+        report_.message[OomWord::type] = "statistics";
+      }
       found_.push_back({std::move(report_.message), report_.line});
     }
     report_ = {};
@@ -243,7 +253,11 @@ class BfcReports {
       message[Figure::largest_free] = {report_.largest_free, 0};
       message[Count::live_blocks] = report_.in_use;
       message[Count::segments] = report_.regions;
-      if (!reserved) reserved = {report_.regions_bytes, 0};
+      // Exact, where totals are rounded.
+      auto& live = message[Figure::live];
+      reserved = reserved ? more_exact(*reserved, report_.regions_bytes)
+                          : RoundedBytes{report_.regions_bytes, 0};
+      if (live) live = more_exact(*live, report_.chunks_bytes);
     }
     if (message.bins.size() == kBins) {
       message[Figure::live_requested] = report_.client_requested;
@@ -255,6 +269,11 @@ class BfcReports {
     if (!message[Figure::free_inside]) {
       message[Figure::free_inside] = difference_of(reserved, message[Figure::live]);
     }
+  }
+
+  static RoundedBytes more_exact(const RoundedBytes& total, Bytes listed) {
+    const Bytes apart = std::max(total.bytes, listed) - std::min(total.bytes, listed);
+    return apart <= total.within ? RoundedBytes{listed, 0} : total;
   }
 
   const PackedText& text_;
@@ -273,7 +292,8 @@ void read_reports(const PackedText& text, std::vector<FoundMessage>& found) {
 }  // namespace
 
 // TensorFlow's bfc_allocator.cc of 1.x to 2.x, and tsl's and xla's since: a request, a dump of bins
-// and chunks, totals and statistics, in this order, each on lines of their own.
+// and chunks, totals and statistics, in this order, each on lines of their own; totals and
+// statistics have units since 2.21.
 MessageKind bfc_message() {
   return {.name = "bfc",
           .detail = "the failure report of a BFC allocator",
@@ -281,6 +301,7 @@ MessageKind bfc_message() {
                      "BFCAllocator dump for", "Bin (", "Bin for ", "Sum Total of in-use",
                      "memory_limit_:", "Limit: {size:B}", "InUse: {size:B}", "InUse at ",
                      "Allocator memory summary:"},
+          .harmless = {"this is not a failure"},
           .read = read_reports};
 }
 

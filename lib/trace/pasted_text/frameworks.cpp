@@ -14,7 +14,7 @@ void complete_cupy(OomMessage& message, const MessageSpan& span) {
 }
 
 void complete_rmm(OomMessage& message, const MessageSpan& span) {
-  static const Pattern kPool = "aximum pool size exceeded";
+  static const Pattern kPool = "pool size exceeded";
   static const Pattern kLimit = "Exceeded memory limit";
   static const Pattern kDriver = "CUDA error";
   if (span.says(kPool) || span.says(kLimit)) message[OomWord::type] = "pool";
@@ -87,7 +87,9 @@ MessageKind megatron_message() {
           .fields = {"| max allocated: {live_peak:MiB}", "| reserved: {reserved:MiB}",
                      "| max reserved: {reserved_peak:MiB}", "| cached: {reserved:MiB}",
                      "| max cached: {reserved_peak:MiB}", "Max_CA {reserved_peak}"},
-          .complete = complete_report};
+          .complete = complete_report,
+          .join = [](OomMessage&, const OomMessage&) { return false; },  // lines in a row
+          .is_state = true};
 }
 
 }  // namespace memreplay

@@ -82,7 +82,8 @@ MessageKind onnxruntime_arena_message() {
                      "(requested) num_bytes: {requested:B}", "num_bytes: {requested:B}",
                      "bin_num: {number} rounded_bytes: {requested:B}"},
           .complete = [](OomMessage& message, const MessageSpan&) { message.overflows.clear(); },
-          .join = join_arena};
+          .join = join_arena,
+          .is_state = true};
 }
 
 // TensorRT's log of 5 to 10: the builder goes on without a tactic that has too little memory.
@@ -113,7 +114,8 @@ MessageKind ggml_message() {
                  "error loading model: unable to allocate",
                  "buffer '{buffer}' size {requested:B} is larger than buffer maximum of {limit:B}"},
       .complete = complete_ggml,
-      .join = join_parts};
+      .join = join_parts,
+      .harmless = {"retrying without pipeline parallelism"}};
 }
 
 // MLX's backend/metal/allocator.cpp and device.cpp: the maximum since 0.1; Metal's own error of a

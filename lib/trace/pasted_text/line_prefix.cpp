@@ -46,6 +46,7 @@ std::size_t clock_at(std::string_view text) {
       shaped(text.substr(from), std::array<std::string_view, 2>{"00:00:00", "0:00:00"});
   if (size == 0) return 0;
   size += from;
+  size += count_of(text.substr(size), kDigits);  // absl's "00:00:1795877436.081168"
   if (size + 1 < text.size() && (text[size] == '.' || text[size] == ',')) {
     size += 1 + count_of(text.substr(size + 1), kDigits);
   }
@@ -57,7 +58,8 @@ std::size_t clock_at(std::string_view text) {
 // "Jan  2 10:11:12 host name[7]:"
 std::size_t syslog_at(std::string_view text) {
   constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
-  if (text.size() < 4 || kMonths.find(text.substr(0, 3)) % 3 != 0) return 0;
+  const bool begins = text.size() > 3 && text[0] >= 'A' && text[0] <= 'S' && text[3] == ' ';
+  if (!begins || kMonths.find(text.substr(0, 3)) % 3 != 0) return 0;
   const std::size_t time =
       shaped(text.substr(3), std::array<std::string_view, 2>{" 00 00:00:00 ", "  0 00:00:00 "});
   if (time == 0) return 0;
@@ -82,7 +84,7 @@ std::size_t level_at(std::string_view text) {
       "TRACE", "info", "warning", "warn", "error", "debug",    "critical",
       "I",     "W",    "E",       "F",    "D"};
   for (const std::string_view level : kLevels) {
-    if (!text.starts_with(level)) continue;
+    if (text.empty() || text[0] != level[0] || !text.starts_with(level)) continue;
     const std::string_view rest = text.substr(level.size());
     if (level.size() == 1) {
       const std::size_t glog = shaped(rest, "0000 ");
@@ -165,6 +167,7 @@ std::size_t name_at(std::string_view text) {
 
 // A container's output: "stderr F ", "stderr: "
 std::size_t stream_at(std::string_view text) {
+  if (!text.starts_with('s')) return 0;
   for (const std::string_view stream :
        {"stderr F ", "stdout F ", "stderr P ", "stdout P ", "stderr: ", "stdout: "}) {
     if (text.starts_with(stream)) return stream.size();
@@ -185,6 +188,23 @@ std::size_t json_at(std::string_view text) {
 }
 
 std::size_t quotation_at(std::string_view text) { return count_of(text, ">"); }
+
+// A sign that may stand before every line of a quotation, a comment or a list: "| ", "// ", "▎".
+std::size_t sign_size(std::string_view text) {
+  constexpr std::string_view kAlone = "|#";  // no blank need follow
+  constexpr std::string_view kSigns = "|#/;%+-!~:";
+  constexpr std::size_t kLongestAscii = 3, kLongestOther = 8;
+  std::size_t size = 0;
+  const bool ascii = !text.empty() && text[0] > 0;
+  while (size < text.size() && (ascii ? kSigns.find(text[size]) != kSigns.npos : text[size] < 0)) {
+    ++size;
+  }
+  if (!ascii) return size <= kLongestOther ? size : 0;
+  const bool apart = size == text.size() || kBlanks.find(text[size]) != kBlanks.npos;
+  const bool alone = std::ranges::all_of(text.substr(0, size),
+                                         [&](char c) { return kAlone.find(c) != kAlone.npos; });
+  return size <= kLongestAscii && (apart || alone || text[size] == '\n') ? size : 0;
+}
 
 std::optional<std::uint64_t> number_at(std::string_view text) {
   return parse_whole(text.substr(0, count_of(text, kDigits)));
@@ -224,9 +244,23 @@ bool is_numbered(std::string_view line) {
   return digits > 0 && digits < 5 && line.substr(digits).starts_with(": ");
 }
 
-LinePrefix prefix_of(std::string_view line, bool numbered) {
+std::string_view sign_of(std::string_view line) {
+  const std::string_view rest = line.substr(count_of(line, kBlanks));
+  const std::string_view sign = rest.substr(0, sign_size(rest));
+  if (sign != "|") return sign;
+  constexpr std::size_t kLongestRow = 400;
+  const std::string_view row = rest.substr(0, kLongestRow);
+  const std::size_t end = row.substr(0, row.find('\n')).find_last_not_of(" \t\r");
+  return end > 0 && row[end] == '|' ? std::string_view() : sign;
+}
+
+LinePrefix prefix_of(std::string_view line, bool numbered, bool signed_beside) {
   LinePrefix prefix;
   prefix.size = count_of(line, kBlanks);
+  if (signed_beside) {
+    prefix.size += sign_of(line).size();
+    prefix.size += count_of(line.substr(prefix.size), kBlanks);
+  }
   if (numbered && is_numbered(line)) {
     prefix.rank = number_at(line);
     prefix.size = line.find(':') + 2;

@@ -11,6 +11,9 @@
 
 namespace memreplay {
 
+/// OomWord::backend of a tensor on the host.
+inline constexpr std::string_view kHostBackend = "CPU";
+
 /// Where a message lies in a packed text: up to the next one, or as far as one goes.
 struct MessageSpan {
   std::string_view packed;
@@ -40,13 +43,17 @@ struct MessageKind {
   std::string_view detail;           ///< for people: "PyTorch's OOM message"
   std::vector<Pattern> starts;       ///< a message begins with one of these
   std::vector<Pattern> fields = {};  ///< what it says
-  /// Completes a message from its words and figures. May be null.
+  /// Completes a message from its words and figures; one whose kind it clears is none. May be null.
   void (*complete)(OomMessage&, const MessageSpan&) = nullptr;
   /// Adds a message to the one before it, where both are parts of the same one; else false. Null:
   /// none has parts.
   bool (*join)(OomMessage& before, const OomMessage& after) = nullptr;
-  /// No figures: counts only where no other message is near.
+  /// No figures: counts only where no other failure is near.
   bool is_bare = false;
+  /// Tells what there is, of itself no failure.
+  bool is_state = false;
+  std::string_view type = {};          ///< OomWord::type of its messages; empty: they say
+  std::vector<Pattern> harmless = {};  ///< says, right after it, that nothing failed
   /// Reads a whole text instead, where messages of the kind are many lines.
   void (*read)(const PackedText&, std::vector<FoundMessage>&) = nullptr;
 };
@@ -61,6 +68,14 @@ bool replace_all(OomMessage& before, const OomMessage& after);
 
 /// Every message about memory in a text, in its order. `first_only`: one is enough.
 std::vector<OomMessage> messages_in(std::string_view text, bool first_only = false);
+
+/// Whether something in a text failed, was killed or ended badly; a line that says itself that it
+/// is no failure does not count. O(size).
+bool shows_failure(std::string_view text);
+/// Whether its program worked: a server answers, steps go on, a report says so. O(size).
+bool shows_success(std::string_view text);
+/// Where its program runs, by paths and names.
+Platform platform_of(std::string_view text);
 
 /// Puts together what several messages say of the same failure, and counts those that say the same.
 void put_together(std::vector<OomMessage>& messages);

@@ -41,16 +41,21 @@ class Anchors {
 
   std::vector<Anchor> in(std::string_view packed) const {
     std::vector<Anchor> anchors;
+    std::size_t bare_end = 0;
     for (std::size_t at = 0; at + 4 <= packed.size(); ++at) {
       const std::uint32_t key = key_of(packed.data() + at);
       if (!seen_[slot_of(key)]) continue;
       const auto found = starts_.find(key);
       if (found == starts_.end()) continue;
       for (const auto& [start, kind] : found->second) {
+        const bool is_bare = message_kinds()[kind].is_bare;
+        if (is_bare && at < bare_end) continue;
         const auto match = start->match_at(packed, at);
         if (!match) continue;
         anchors.push_back({at, match->end, kind});
-        if (!message_kinds()[kind].is_bare) at = std::max(at, match->end - 1);
+        // Words of a bare error may begin a message with figures.
+        if (is_bare) bare_end = match->end;
+        if (!is_bare) at = std::max(at, match->end - 1);
         break;
       }
     }
@@ -78,6 +83,16 @@ const Anchors& anchors() {
   return all;
 }
 
+// A failure whose words another message may be part of.
+bool hides(const Anchor& anchor, std::string_view packed) {
+  constexpr std::size_t kSaysSo = 250;
+  const MessageKind& kind = message_kinds()[anchor.kind];
+  return !kind.is_bare && !kind.is_state &&
+         std::ranges::none_of(kind.harmless, [&](const Pattern& words) {
+           return words.find(packed, anchor.at, anchor.end + kSaysSo).has_value();
+         });
+}
+
 std::vector<Anchor> anchors_in(std::string_view packed) {
   const std::vector<Anchor> found = anchors().in(packed);
   const auto is_bare = [](const Anchor& anchor) { return message_kinds()[anchor.kind].is_bare; };
@@ -88,30 +103,55 @@ std::vector<Anchor> anchors_in(std::string_view packed) {
            anchor.at < before.end + kOfOne;
   };
   std::vector<Anchor> kept;
+  std::size_t hidden_to = 0;
   for (std::size_t i = 0; i < found.size(); ++i) {
-    const bool after = i > 0 && !is_bare(found[i - 1]) && found[i].at < found[i - 1].end + kNear;
-    const bool before =
-        i + 1 < found.size() && !is_bare(found[i + 1]) && found[i + 1].at < found[i].end + kNear;
     if (!kept.empty() && goes_on(kept.back(), found[i])) continue;
-    if (!is_bare(found[i]) || (!after && !before)) kept.push_back(found[i]);
+    if (!is_bare(found[i])) {
+      if (hides(found[i], packed)) hidden_to = found[i].end + kNear;
+      kept.push_back(found[i]);
+      continue;
+    }
+    bool hidden = found[i].at < hidden_to;
+    for (std::size_t j = i + 1; j < found.size() && found[j].at < found[i].end + kNear; ++j) {
+      hidden |= hides(found[j], packed);
+    }
+    if (!hidden) kept.push_back(found[i]);
   }
   return kept;
 }
 
-// A rank before a message's own words: in JSON, or where other words come first.
-void note_rank(OomMessage& message, std::string_view packed, std::size_t from, std::size_t to) {
-  static const Pattern kRanks[] = {"[rank{rank}]", "\"rank\":{rank}", "[default{rank}]"};
-  for (const Pattern& pattern : kRanks) {
-    if (const auto match = pattern.find(packed, from, to)) pattern.fill(*match, message);
+/// A rank before a message's own words: in JSON, or where other words come first. Each part of a
+/// line is looked at once, however many messages it has.
+class RankBefore {
+ public:
+  std::optional<std::uint64_t> of(std::string_view packed, const PackedLine& line, std::size_t to) {
+    static const Pattern kRanks[] = {"[rank{number}]", "\"rank\":{number}", "[default{number}]"};
+    if (line.at != line_) rank_.reset();
+    const std::size_t from = line.at == line_ ? std::max(read_, line.at) : line.at;
+    for (const Pattern& pattern : kRanks) {
+      const auto match = pattern.find(packed, from, to);
+      if (!match) continue;
+      rank_ = match->values[0].count;
+      break;
+    }
+    line_ = line.at;
+    read_ = to;
+    return rank_;
   }
-}
 
-OomMessage message_at(const MessageKind& kind, const MessageSpan& span, const PackedLine& line) {
+ private:
+  std::size_t line_ = 0;
+  std::size_t read_ = 0;
+  std::optional<std::uint64_t> rank_;
+};
+
+OomMessage message_at(const MessageKind& kind, const MessageSpan& span,
+                      const std::optional<std::uint64_t>& rank) {
   OomMessage message;
   message.kind = kind.name;
   message.detail = kind.detail;
-  message[Count::rank] = line.rank;
-  if (!line.rank) note_rank(message, span.packed, line.at, span.from);
+  message[OomWord::type] = kind.type;
+  message[Count::rank] = rank;
   for (const auto* patterns : {&kind.starts, &kind.fields}) {
     for (const Pattern& pattern : *patterns) {
       if (const auto match = span.find(pattern)) pattern.fill(*match, message);
@@ -135,6 +175,7 @@ void read_messages(const PackedText& text, std::vector<FoundMessage>& found) {
   const std::vector<Anchor> all = anchors_in(text.text);
   std::map<std::size_t, std::size_t> last;  // message of a kind
   std::set<const MessageKind*> by_whole_text;
+  RankBefore ranks;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const MessageKind& kind = message_kinds()[all[i].kind];
     if (kind.read != nullptr) {
@@ -144,7 +185,9 @@ void read_messages(const PackedText& text, std::vector<FoundMessage>& found) {
     const std::size_t next = i + 1 < all.size() ? all[i + 1].at : text.text.size();
     const MessageSpan span{text.text, all[i].at, std::min(next, all[i].at + kLongestMessage)};
     const PackedLine& line = text.line_of(all[i].at);
-    OomMessage message = message_at(kind, span, line);
+    const auto rank = line.rank ? line.rank : ranks.of(text.text, line, all[i].at);
+    OomMessage message = message_at(kind, span, rank);
+    if (message.kind.empty()) continue;
     const auto before = last.find(all[i].kind);
     if (kind.join != nullptr && before != last.end() &&
         kind.join(found[before->second].message, message)) {
@@ -156,20 +199,77 @@ void read_messages(const PackedText& text, std::vector<FoundMessage>& found) {
   for (const MessageKind* const kind : by_whole_text) kind->read(text, found);
 }
 
+/// A kind for each row of the table of spellings, which reads them as the kind that it names.
+std::vector<MessageKind> spelled_kinds(const std::vector<MessageKind>& registered) {
+  struct Row {
+    std::string_view kind;
+    std::string_view type;
+    std::string_view detail;
+    std::vector<Pattern> spellings;
+  };
+  const Row rows[] = {
+#define MEMREPLAY_SPELLINGS(kind, type, detail, sentence, advice, ...) \
+  {kind, type, detail, {__VA_ARGS__}},
+#include "core/oom_spellings.def"
+  };
+  std::vector<MessageKind> kinds;
+  for (const Row& row : rows) {
+    MessageKind kind = *std::ranges::find(registered, row.kind, &MessageKind::name);
+    kind.type = row.type;
+    kind.detail = row.detail;
+    kind.starts = row.spellings;
+    kind.join = add_missing;
+    kind.is_bare = std::ranges::none_of(row.spellings, &Pattern::has_figure);
+    kinds.push_back(std::move(kind));
+  }
+  return kinds;
+}
+
 constexpr std::size_t kBlock = 64 << 10;
 
-/// Three letters, in either case, without which a text is not about memory.
+/// Letters, in either case, without which a text is not about memory.
 struct Sign {
-  enum Of : unsigned char { message = 1, memory = 2, size = 4 };
-  char letters[4];
+  enum Of : unsigned char { message = 1, memory = 2, size = 4, exit = 8, status = 16 };
+  std::string_view letters;
   Of of;
 };
-// alloc, OOM, InUse, KV cache, HBM; memory beside a size or a word for its end: logs of training
-// have "memory: 9833" in every line.
-constexpr Sign kSigns[] = {{"llo", Sign::message}, {"oom", Sign::message}, {"nus", Sign::message},
-                           {"v c", Sign::message}, {"hbm", Sign::message}, {"mem", Sign::memory},
-                           {"gib", Sign::size},    {"mib", Sign::size},    {" gb", Sign::size},
-                           {"byt", Sign::size},    {"out", Sign::size},    {"eno", Sign::size}};
+// Memory beside a size or a word for its end: logs of training have "memory: 9833" in every line.
+constexpr Sign kSigns[] = {{"llo", Sign::message},
+                           {"oom", Sign::message},
+                           {"nus", Sign::message},
+                           {"v c", Sign::message},
+                           {"hbm", Sign::message},
+                           {"killed", Sign::message},
+                           {"bus error", Sign::message},
+                           {"winerror", Sign::message},
+                           {"low on res", Sign::message},
+                           {"dataloader w", Sign::message},
+                           {"exhaust", Sign::message},
+                           {"not_init", Sign::message},
+                           {"dst tensor", Sign::message},
+                           {"buffer size", Sign::message},
+                           {"layers to gpu", Sign::message},
+                           {"cudagraph", Sign::message},
+                           {"cuda graph", Sign::message},
+                           {"memoryerror", Sign::message},
+                           {"mib |", Sign::message},
+                           {"| n/a", Sign::message},
+                           {"out_of_mem", Sign::message},
+                           {"mem", Sign::memory},
+                           {"gib", Sign::size},
+                           {"mib", Sign::size},
+                           {" gb", Sign::size},
+                           {"byt", Sign::size},
+                           {"out", Sign::size},
+                           {"eno", Sign::size},
+                           {"suff", Sign::size},
+                           {"exit", Sign::exit},
+                           {"return", Sign::exit},
+                           {"signal", Sign::exit},
+                           {"137", Sign::status},
+                           {"-9", Sign::status},
+                           {"kill", Sign::status},
+                           {"-7", Sign::status}};
 
 constexpr char lower(char c) { return static_cast<char>(c | 0x20); }
 constexpr std::size_t pair_of(char first, char second) {
@@ -177,25 +277,44 @@ constexpr std::size_t pair_of(char first, char second) {
          static_cast<unsigned char>(lower(second));
 }
 
-std::vector<unsigned char> pairs_of_signs() {
-  std::vector<unsigned char> pairs(1 << 16);
-  for (const Sign& sign : kSigns) pairs[pair_of(sign.letters[0], sign.letters[1])] = 1;
-  return pairs;
+/// Signs by their first two letters.
+struct SignTable {
+  std::vector<unsigned char> group_of = std::vector<unsigned char>(1 << 16);  ///< 0: none
+  std::vector<std::vector<Sign>> groups = {{}};
+
+  SignTable() {
+    for (const Sign& sign : kSigns) {
+      unsigned char& group = group_of[pair_of(sign.letters[0], sign.letters[1])];
+      if (group == 0) {
+        group = static_cast<unsigned char>(groups.size());
+        groups.emplace_back();
+      }
+      groups[group].push_back(sign);
+    }
+  }
+};
+
+bool is_there(const Sign& sign, std::string_view text) {
+  return text.size() >= sign.letters.size() &&
+         std::equal(sign.letters.begin(), sign.letters.end(), text.begin(),
+                    [](char a, char b) { return lower(a) == lower(b); });
 }
 
 /// Whether a block may have a message. O(size).
 bool may_say_something(std::string_view block) {
-  static const std::vector<unsigned char> kPairs = pairs_of_signs();
+  static const SignTable kTable;
+  constexpr unsigned kOfSize = Sign::memory | Sign::size, kOfStatus = Sign::exit | Sign::status;
   unsigned seen = 0;
   for (std::size_t at = 0; at + 2 < block.size(); ++at) {
-    if (kPairs[pair_of(block[at], block[at + 1])] == 0) continue;
-    for (const Sign& sign : kSigns) {
-      const bool is = lower(block[at]) == sign.letters[0] &&
-                      lower(block[at + 1]) == sign.letters[1] &&
-                      lower(block[at + 2]) == sign.letters[2];
-      if (is) seen |= sign.of;
+    const unsigned char group = kTable.group_of[pair_of(block[at], block[at + 1])];
+    if (group == 0) continue;
+    for (const Sign& sign : kTable.groups[group]) {
+      if ((seen & sign.of) == 0 && is_there(sign, block.substr(at))) seen |= sign.of;
     }
-    if ((seen & Sign::message) != 0 || seen == (Sign::memory | Sign::size)) return true;
+    if ((seen & Sign::message) != 0 || (seen & kOfSize) == kOfSize ||
+        (seen & kOfStatus) == kOfStatus) {
+      return true;
+    }
   }
   return block.size() < 3;
 }
@@ -223,11 +342,16 @@ std::vector<PackedText> packed(std::string_view text) {
 }  // namespace
 
 std::span<const MessageKind> message_kinds() {
-  static const std::vector<MessageKind> kAll = {
+  static const std::vector<MessageKind> kAll = [] {
+    const std::vector<MessageKind> registered = {
 #define MEMREPLAY_MESSAGE(identifier, file) identifier##_message(),
 #include "trace/pasted_text/messages.def"
 #undef MEMREPLAY_MESSAGE
-  };
+    };
+    std::vector<MessageKind> all = spelled_kinds(registered);
+    all.insert(all.end(), registered.begin(), registered.end());
+    return all;
+  }();
   return kAll;
 }
 

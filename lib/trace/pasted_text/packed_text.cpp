@@ -69,9 +69,33 @@ const Replacement* replaced_at(std::string_view text) {
   return nullptr;
 }
 
+// What ends a string of a terminal: BEL, ESC \\, or what stands for them. 0: another ESC, which
+// breaks it off; unset: nothing does there.
+std::optional<std::size_t> string_end_at(std::string_view text) {
+  for (const std::string_view bell : {"\x07", "\\u0007", "\\x07", "\\a"}) {
+    if (text.starts_with(bell)) return bell.size();
+  }
+  const Replacement* const other = text[0] == kEscape ? nullptr : replaced_at(text);
+  if (text[0] != kEscape && (other == nullptr || other->meant != "\x1b")) return std::nullopt;
+  const std::size_t size = other == nullptr ? 1 : other->written.size();
+  if (!text.substr(size).starts_with('\\')) return 0;
+  return size + (text.substr(size).starts_with("\\\\") ? 2 : 1);
+}
+
+// The size of "]8;;URL" and its like after ESC, with what ends it; 1 where nothing in its line
+// does.
+std::size_t string_at(std::string_view text) {
+  constexpr std::size_t kLongest = 2048;
+  for (std::size_t at = 1; at < std::min(text.size(), kLongest) && text[at] != '\n'; ++at) {
+    if (const auto end = string_end_at(text.substr(at))) return *end == 0 ? 1 : at + *end;
+  }
+  return std::min<std::size_t>(text.size(), 1);
+}
+
 // The size of "[1;31m" and its like after ESC, or where ESC was lost.
 std::size_t colour_at(std::string_view text, bool escaped) {
-  if (escaped && text.starts_with(']')) return std::min(text.find('\x07'), text.size() - 1) + 1;
+  constexpr std::string_view kStrings = "]PX^_";
+  if (escaped && !text.empty() && kStrings.find(text[0]) != kStrings.npos) return string_at(text);
   if (!text.starts_with('[')) return escaped ? std::min<std::size_t>(text.size(), 1) : 0;
   const std::size_t end = text.find_first_not_of("0123456789;?", 1);
   if (end == text.npos || end > 16) return 0;
@@ -118,7 +142,8 @@ void TextPacker::add(std::string_view text) {
       if (other->meant == "\n") {
         end_line(true, text.substr(size));
       } else if (other->meant == "\x1b") {
-        if (text.substr(size).starts_with('[')) size += colour_at(text.substr(size), true);
+        const std::string_view rest = text.substr(size);
+        if (rest.starts_with('[') || rest.starts_with(']')) size += colour_at(rest, true);
       } else {
         line_ += other->meant;
       }
@@ -135,8 +160,11 @@ void TextPacker::add(std::string_view text) {
 void TextPacker::end_line(bool whole, std::string_view rest) {
   const bool numbered = is_numbered(line_);
   const bool beside = numbered && (numbered_ || lines_ == 0 || is_numbered(rest));
-  const LinePrefix prefix = prefix_of(line_, beside);
+  const std::string_view sign = sign_of(line_);
+  const bool signed_beside = !sign.empty() && (sign == sign_ || sign == sign_of(rest));
+  const LinePrefix prefix = prefix_of(line_, beside, signed_beside);
   numbered_ = numbered;
+  sign_ = sign;
   if (prefix.rank || !prefix.source.empty() || current_ == nullptr) {
     PackedText& next = by_source_[{prefix.rank, std::string(prefix.source)}];
     const bool goes_on = prefix.size < line_.size() && in_number(line_[prefix.size]);
@@ -178,6 +206,7 @@ void TextPacker::leave_out(std::string_view text) {
 }
 
 std::vector<PackedText> TextPacker::finish() {
+  if (line_.ends_with('\\')) line_.pop_back();  // an escape that is cut off
   if (!line_.empty()) end_line(false, {});
   std::vector<PackedText> all;
   for (auto& [source, packed] : by_source_) {

@@ -50,6 +50,7 @@ class TextPacker {
   std::string line_;
   std::uint64_t lines_ = 0;
   bool numbered_ = false;  ///< the line before begins like "3: "
+  std::string sign_;       ///< the line before begins with it
   bool after_empty_ = false;
 };
 
@@ -62,7 +63,11 @@ struct LinePrefix {
 };
 
 /// `numbered`: lines beside it begin like "3: " too, as srun and mpirun number their tasks.
-LinePrefix prefix_of(std::string_view line, bool numbered);
+/// `signed_beside`: a line beside it begins with its sign too.
+LinePrefix prefix_of(std::string_view line, bool numbered, bool signed_beside);
+
+/// What a line of a quotation, a comment or a list may begin with: "|", "//", "▎". Empty: none.
+std::string_view sign_of(std::string_view line);
 
 /// Whether a line begins like "3: ".
 bool is_numbered(std::string_view line);

@@ -47,6 +47,32 @@ bool sets_expandable_segments(std::string_view text) {
   return false;
 }
 
+bool is_failure(const OomMessage& message) {
+  const auto kinds = message_kinds();
+  const auto kind = std::ranges::find(kinds, message.kind, &MessageKind::name);
+  return !message.harmless && kind != kinds.end() && !kind->is_state &&
+         message[OomWord::type] != "statistics";
+}
+
+// What the text shows beside its messages. A failure among them needs no other sign.
+void note_signs(std::string_view text, std::vector<OomMessage>& messages) {
+  constexpr std::size_t kPart = 1 << 20;
+  const bool fails = std::ranges::any_of(messages, is_failure);
+  const bool succeeds = !fails && shows_success(text);
+  const bool harmless = std::ranges::any_of(messages, &OomMessage::harmless);
+  const bool intact = !fails && (succeeds || harmless) && !shows_failure(text);
+  const bool on_segments = sets_expandable_segments(text);
+  Platform platform = platform_of(text.substr(0, kPart));
+  if (platform == Platform::unknown && text.size() > kPart) {
+    platform = platform_of(text.substr(text.size() - kPart));
+  }
+  for (OomMessage& message : messages) {
+    message.works = intact && (succeeds || message.harmless);
+    message.expandable_segments |= on_segments;
+    message.platform = platform;
+  }
+}
+
 Recording read_text(const Input& input, const ReadOptions&) {
   Recording recording;
   recording.path = input.name;
@@ -61,9 +87,7 @@ Recording read_text(const Input& input, const ReadOptions&) {
         "memory_summary() or another text of those that 'memreplay list formats' names");
   }
   recording.detail = text->messages.front().detail;
-  if (sets_expandable_segments(input.bytes)) {
-    for (OomMessage& message : text->messages) message.expandable_segments = true;
-  }
+  note_signs(input.bytes, text->messages);
   recording.text = std::move(text);
   return recording;
 }

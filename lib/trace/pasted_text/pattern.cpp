@@ -53,6 +53,14 @@ bool is_decimal_comma(std::string_view packed, std::size_t at) {
          is_letter(at_or_end(packed, at + 1 + digits));
 }
 
+// A line break, or the end of what there is, within the digits after a comma.
+bool is_broken_after(std::string_view packed, std::size_t comma) {
+  std::size_t at = comma + 1;
+  while (at < comma + 4 && is_digit(at_or_end(packed, at))) ++at;
+  const char next = at_or_end(packed, at);
+  return packed[comma] == ',' && at > comma + 1 && (next == kWrapped || next == kLeftOut);
+}
+
 std::optional<FoundNumber> number_at(std::string_view packed, std::size_t at) {
   if (at_or_end(packed, at) == kApart) ++at;
   FoundNumber number;
@@ -69,7 +77,9 @@ std::optional<FoundNumber> number_at(std::string_view packed, std::size_t at) {
       break;
     }
   }
-  const bool is_cut = at_or_end(packed, number.end) == kLeftOut;
+  const bool at_point = at_or_end(packed, number.end) == '.';
+  const bool is_cut = at_or_end(packed, number.end + at_point) == kLeftOut ||
+                      (number.end < packed.size() && is_broken_after(packed, number.end));
   const bool is_one = !number.digits.empty() && std::ranges::count(number.digits, '.') <= 1;
   if (is_cut || !is_one || !is_digit(number.digits[0])) return std::nullopt;
   return number;
@@ -102,8 +112,17 @@ bool read_size(std::string_view packed, std::size_t& at, double unit, std::strin
     end += over_line;
     unit = std::ldexp(1.0, 10 * written->power);
     end += written->name.size();
+  } else {
+    const std::size_t over_line = at_or_end(packed, end) == kApart;
+    const auto written = unit_at(packed.substr(std::min(end + over_line, packed.size())), {});
+    if (written && written->name.size() > 1 && !next.starts_with(written->name)) {
+      unit = std::ldexp(1.0, 10 * written->power);
+      end += over_line + written->name.size();
+    } else if (unit == 1 && point != std::string::npos) {
+      return false;  // its unit is lost
+    }
   }
-  if (number->is_parted && point == std::string::npos) return false;
+  if (number->is_parted && (point == std::string::npos || unit == 1)) return false;
   double figure = 0;
   const char* const last = number->digits.data() + number->digits.size();
   if (std::from_chars(number->digits.data(), last, figure).ec != std::errc()) return false;
@@ -223,6 +242,10 @@ void Pattern::add_field(std::string_view field) {
   pieces_.push_back(std::move(piece));
 }
 
+bool Pattern::has_figure() const {
+  return std::ranges::any_of(pieces_, [](const Piece& piece) { return piece.kind == Kind::size; });
+}
+
 bool Pattern::match_field(const Piece& piece, const Piece* next, std::string_view packed,
                           std::size_t& at, PatternValue& value) const {
   switch (piece.kind) {
@@ -252,6 +275,11 @@ std::optional<PatternMatch> Pattern::match_at(std::string_view packed, std::size
     if (!match_field(piece, next, packed, match.end, value)) return std::nullopt;
     if (piece.has_value()) match.values[values++] = value;
   }
+  const Piece& last = pieces_.back();
+  const char next = at_or_end(packed, match.end);
+  const bool in_number = last.kind == Kind::literal && is_digit(last.literal.back()) &&
+                         (is_digit(next) || next == kWrapped);
+  if (in_number) return std::nullopt;
   return match;
 }
 

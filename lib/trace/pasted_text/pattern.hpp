@@ -28,8 +28,9 @@ struct PatternMatch {
 /// Words of a message with fields in braces: "Tried to allocate {requested}". Blanks do not count,
 /// as a packed text has none. A field is named like a figure, a count or a word of an OomMessage;
 /// {size}, {number} and {word} are found too, for who asks for values. A size has its unit in the
-/// text or, "{limit:MiB}", in the pattern. {*} passes over a few characters, {~} over what stands
-/// between a key and its value. A pattern begins with a word.
+/// text or, "{limit:MiB}", in the pattern where the text has none. {*} passes over a few
+/// characters, {~} over what stands between a key and its value. A pattern begins with a word; one
+/// that ends in a digit does not end within a number.
 ///
 /// Numbers that the text may have cut, or that a line break parts in two ways, are not found.
 class Pattern {
@@ -38,6 +39,8 @@ class Pattern {
 
   /// The characters that a match begins with.
   const std::string& beginning() const { return pieces_.front().literal; }
+  /// Whether it finds a size.
+  bool has_figure() const;
   /// A match that begins right there.
   std::optional<PatternMatch> match_at(std::string_view packed, std::size_t at) const;
   /// The first match that begins in [from, to).

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "trace/pasted_text/message_kind.hpp"
 
@@ -17,8 +18,9 @@ void complete_async(OomMessage& message, const MessageSpan&) {
 void complete_mps(OomMessage& message, const MessageSpan&) {
   message[OomWord::backend] = "MPS";
   const auto held = sum_of(message[Figure::live], message[Figure::requested]);
-  message[Figure::lacking] =
-      difference_of(sum_of(held, message[Figure::outside]), message[Figure::limit]);
+  auto& lacking = message[Figure::lacking];
+  lacking = difference_of(sum_of(held, message[Figure::outside]), message[Figure::limit]);
+  if (lacking && lacking->bytes == 0) lacking.reset();  // less than the text's rounding
 }
 
 // "Process 311 has 15.67 GiB memory in use", of every process of this machine's container.
@@ -48,6 +50,44 @@ std::string backend_of(const MessageSpan& span) {
   return is_name ? std::string(variable->values[0].word) : "";
 }
 
+// Its figures as people retell them, in lines of their own.
+void read_retold(OomMessage& message, const MessageSpan& span) {
+  static const Pattern kRetold[] = {"GPU: {device} total, {device_free} free",
+                                    "Total GPU memory: {device}",
+                                    "GPU total: {device}",
+                                    "Total capacity: {device}",
+                                    "total capacity: {device}",
+                                    "Total memory: {device}",
+                                    "Total: {device}",
+                                    "GPU memory: {device}",
+                                    "({device} total",
+                                    "total: {device}",
+                                    "total, {device_free} free",
+                                    "free: {device_free}",
+                                    "free, {live} allocated",
+                                    "allocated by PyTorch: {live}",
+                                    "by PyTorch: {live}",
+                                    "allocated, {free_inside} reserved but unallocated",
+                                    "Free GPU memory: {device_free}",
+                                    "GPU free: {device_free}",
+                                    "Free memory: {device_free}",
+                                    "Free: {device_free}",
+                                    "Allocated by PyTorch: {live}",
+                                    "PyTorch allocated: {live}",
+                                    "Already allocated: {live}",
+                                    "already allocated: {live}",
+                                    "Reserved but unallocated: {free_inside}",
+                                    "reserved but unallocated: {free_inside}",
+                                    "Reserved by PyTorch: {reserved}",
+                                    "Process memory in use: {process}"};
+  constexpr std::size_t kNearby = 1000;
+  const MessageSpan nearby{span.packed, span.from, std::min(span.to, span.from + kNearby)};
+  if (message[Figure::device_free] && message[Figure::live]) return;
+  for (const Pattern& retold : kRetold) {
+    if (const auto match = nearby.find(retold)) retold.fill(*match, message);
+  }
+}
+
 // Its wording says which releases it may be of.
 void note_release(OomMessage& message, const MessageSpan& span) {
   static const Pattern kBrackets = "total capacity; ";
@@ -69,6 +109,7 @@ void complete_torch(OomMessage& message, const MessageSpan& span) {
   message[OomWord::backend] = backend_of(span);
   if (message[Figure::largest_buffer] && span.says(kBlock)) message[OomWord::backend] = "XPU";
   message.expandable_segments = span.says(kEnabled);
+  read_retold(message, span);
   if (span.says(kMost)) message.overflows.emplace_back("more than 1EB");
   add_processes(message, span);
   note_release(message, span);
@@ -77,6 +118,36 @@ void complete_torch(OomMessage& message, const MessageSpan& span) {
   const auto& live = message[Figure::live];
   if (!reserved) reserved = sum_of(live, free_inside);
   if (!free_inside) free_inside = difference_of(reserved, live);
+}
+
+// Its figure follows within a few words; a maximum is not what is there now.
+void complete_printed(OomMessage& message, const MessageSpan& span) {
+  constexpr std::size_t kFewWords = 60;
+  static const Pattern kPeaks[] = {"max", "Max", "MAX", "peak", "Peak", "PEAK"};
+  const std::size_t figure = span.packed.find_first_of("0123456789", span.from);
+  const MessageSpan before{span.packed, span.from - std::min<std::size_t>(span.from, 12),
+                           span.from};
+  const bool is_peak =
+      std::ranges::any_of(kPeaks, [&](const Pattern& word) { return before.says(word); });
+  if (figure > span.from + kFewWords) message.kind.clear();
+  auto& live = message[Figure::live];
+  auto& reserved = message[Figure::reserved];
+  if (span.packed.substr(span.from).starts_with("max_")) {
+    live.reset();
+    reserved.reset();
+  }
+  if (!is_peak) return;
+  if (live && !message[Figure::live_peak]) message[Figure::live_peak] = std::exchange(live, {});
+  if (reserved && !message[Figure::reserved_peak])
+    message[Figure::reserved_peak] = std::exchange(reserved, {});
+}
+
+// What is printed again is another state.
+bool join_printed(OomMessage& before, const OomMessage& after) {
+  for (std::size_t i = 0; i < kFigures; ++i) {
+    if (before.figures[i] && after.figures[i]) return false;
+  }
+  return add_missing(before, after);
 }
 
 }  // namespace
@@ -141,7 +212,8 @@ MessageKind torch_stats_message() {
   return {
       .name = "torch-stats",
       .detail = "torch.cuda.memory_stats()",
-      .starts = {"active_bytes.all.current{~}{active:B}", "allocated_bytes.all.current{~}{live:B}",
+      .starts = {"active_bytes.all.current{~}{active:B}", "active_bytes.all.peak{~}{active_peak:B}",
+                 "allocated_bytes.all.current{~}{live:B}",
                  "allocated_bytes.all.peak{~}{live_peak:B}",
                  "requested_bytes.all.current{~}{live_requested:B}",
                  "reserved_bytes.all.current{~}{reserved:B}",
@@ -149,7 +221,8 @@ MessageKind torch_stats_message() {
                  "inactive_split_bytes.all.current{~}{not_releasable:B}",
                  "allocation.all.current{~}{live_blocks}", "segment.all.current{~}{segments}",
                  "num_alloc_retries{~}{retries}", "num_ooms{~}{ooms}"},
-      .join = add_missing};
+      .join = add_missing,
+      .is_state = true};
 }
 
 // torch/cuda/memory.py, memory_summary() since 1.4. Up to 1.12 its sizes are in KB, MB and GB,
@@ -160,12 +233,49 @@ MessageKind torch_summary_message() {
       .detail = "a table of torch.cuda.memory_summary()",
       .starts = {"memory summary, device ID {gpu}", "CUDA OOMs: {ooms}", "Allocated memory |"},
       .fields = {"cudaMalloc retries: {retries}", "Allocated memory | {live} | {live_peak} |",
-                 "Allocated memory | {live} |", "Active memory | {active} |",
-                 "Requested memory | {live_requested} |",
+                 "Allocated memory | {live} |", "Active memory | {active} | {active_peak} |",
+                 "Active memory | {active} |", "Requested memory | {live_requested} |",
                  "GPU reserved memory | {reserved} | {reserved_peak} |",
                  "GPU reserved memory | {reserved} |", "Non-releasable memory | {not_releasable} |",
                  "Allocations | {live_blocks} |", "GPU reserved segments | {segments} |"},
-      .join = add_missing};
+      .join = add_missing,
+      .is_state = true};
+}
+
+// What programs print of torch.cuda.memory_allocated() and its like; "GB" may be 10^9 bytes there.
+MessageKind torch_printed_message() {
+  return {.name = "torch-printed",
+          .detail = "figures of PyTorch's allocator that a program printed",
+          .starts = {"max_memory_allocated{*}: {live_peak}",
+                     "max_memory_allocated{*}= {live_peak}",
+                     "max_memory_reserved{*}: {reserved_peak}",
+                     "max_memory_reserved{*}= {reserved_peak}",
+                     "memory_allocated (GB): {live:GiB}",
+                     "memory_allocated (MB): {live:MiB}",
+                     "memory_reserved (GB): {reserved:GiB}",
+                     "memory_reserved (MB): {reserved:MiB}",
+                     "memory_allocated{*}: {live}",
+                     "memory_allocated{*}= {live}",
+                     "memory_reserved{*}: {reserved}",
+                     "memory_reserved{*}= {reserved}",
+                     "Allocated: {live} Cached: {reserved}",
+                     "Allocated: {live} Reserved: {reserved}",
+                     "Allocated: {live}, Reserved: {reserved}",
+                     "Allocated: {live} | Reserved: {reserved}",
+                     "allocated: {live}, reserved: {reserved}",
+                     "allocated: {live} reserved: {reserved}",
+                     "allocated={live}, reserved={reserved}",
+                     "allocated {live}, reserved {reserved}",
+                     "allocated: {live} | reserved: {reserved}",
+                     "Memory allocated: {live}",
+                     "Memory reserved: {reserved}",
+                     "Memory Allocated: {live}",
+                     "Memory Reserved: {reserved}",
+                     "emory allocated: {live}",
+                     "emory reserved: {reserved}"},
+          .complete = complete_printed,
+          .join = join_printed,
+          .is_state = true};
 }
 
 // aten/src/ATen/mps/MPSAllocator.mm: GB, of 2^30 bytes, since 1.12 and GiB since 2.9; a buffer

@@ -211,15 +211,30 @@ Recording read_profile(const Input& input) {
       frames[i].push_back(heap.frame(fmt::format("0x{:x}", profile.locations[i].address)));
     }
   }
+  Bytes code = 0;
+  std::uint64_t programs = 0;
   for (const PprofSample& sample : profile.samples) {
+    const Bytes bytes = sample.values[values.bytes];
+    const std::uint64_t count = values.count ? sample.values[*values.count] : 1;
+    if (sample.kind == kExecutable && sample.device.empty()) {
+      code = std::min(code + bytes, kMostBytes);
+      programs = std::min(programs + count, std::uint64_t{kMostBytes});
+      continue;
+    }
     if (!sample.device.empty()) latest = device_named(sample.device);
     std::vector<std::uint32_t> stack;
     for (const std::size_t location : sample.locations) {
+      // Inlined calls make a stack longer than its locations.
+      if (stack.size() >= LiveHeap::kDeepest) break;
       stack.insert(stack.end(), frames[location].begin(), frames[location].end());
     }
     if (stack.empty() && !sample.kind.empty()) stack.push_back(heap.frame(sample.kind));
-    heap.add(latest, sample.values[values.bytes], values.count ? sample.values[*values.count] : 1,
-             heap.stack(std::move(stack)));
+    heap.add(latest, bytes, count, heap.stack(std::move(stack)));
+  }
+  if (programs > 0) {
+    recording.detail +=
+        fmt::format("; {} more are the code of {} compiled program{} (executable), of no device",
+                    human_size(code), human_count(programs), programs == 1 ? "" : "s");
   }
   heap.finish(latest);
   return recording;

@@ -107,6 +107,8 @@ PprofSample PprofParts::sample(std::string_view bytes, std::size_t types) const 
         .fail(fmt::format("a sample has {} values; expected {}", sample.values.size(), types));
   }
   for (std::size_t i = 0; i < types; ++i) {
+    // A TPU does not say how large a compiled program is.
+    if (sample.kind == kExecutable && sample.values[i] == UINT64_MAX) sample.values[i] = 0;
     if (sample.values[i] >= kMostBytes) {
       ProtoMessage(input_, bytes).fail("a value of a sample is negative, or 1 EiB or more");
     }

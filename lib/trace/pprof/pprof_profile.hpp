@@ -25,6 +25,9 @@ struct PprofSample {
   std::string_view device;             ///< a label of JAX
   std::string_view kind;               ///< likewise: "buffer", "executable"
 };
+/// PprofSample::kind of the code of a compiled program.
+inline constexpr std::string_view kExecutable = "executable";
+
 /// "inuse_space" in "bytes"
 struct PprofType {
   std::string_view type;

@@ -120,6 +120,76 @@ TEST(Messages, MoreThanTheWholeDeviceIsAShortageWhateverElseIsMissing) {
   EXPECT_TRUE(judged(failure).missing.empty());
 }
 
+TEST(Messages, MoreFreeThanTheDeviceHasIsAContradiction) {
+  const ExplainedMessage judgement = judged(torch(12'000, 1'100, 1'500, 52'000, 8'192));
+  EXPECT_TRUE(judgement.contradicts);
+  EXPECT_EQ(judgement.cause, Cause::shortage);  // the request exceeds the device by either
+  EXPECT_EQ(judged(torch(2'000, 1'100, 1'500, 52'000, 8'192)).cause, Cause::unknown);
+  EXPECT_FALSE(judged(torch(2'000, 1'100, 1'500, 5'000, 8'192)).contradicts);
+}
+
+TEST(Messages, WhatAProcessDoesNotHoldOfItsReservedMemorySleeps) {
+  OomMessage failure = torch(1'500, 84'000, 105'000, 1'100, 79'000);
+  failure[Figure::process] = mib(78'000);
+  EXPECT_EQ(judged(failure).asleep, Bytes{27'000} << 20);
+  EXPECT_EQ(judged(failure).cause, Cause::unknown);
+  EXPECT_FALSE(judged(failure).beyond_device);
+  failure.platform = Platform::windows;  // there it is moved to the host
+  EXPECT_FALSE(judged(failure).asleep);
+  EXPECT_TRUE(judged(failure).beyond_device);
+}
+
+TEST(Messages, ProcessesThatHoldAsLittleEachAreContexts) {
+  OomMessage failure = torch(1'200, 33'000, 33'500, 400, 39'000);
+  failure[Figure::process] = mib(34'700);
+  for (std::uint64_t id = 1; id < 5; ++id) failure.processes.push_back({id, mib(610 + id)});
+  ASSERT_TRUE(judged(failure).contexts);
+  EXPECT_EQ(judged(failure).contexts->count, 4u);
+  failure.processes.resize(1);
+  EXPECT_FALSE(judged(failure).contexts);
+  failure.processes = {{1, mib(600)}, {2, mib(30'000)}};
+  EXPECT_FALSE(judged(failure).contexts);
+}
+
+std::vector<ExplainedMessage> messages_of(const std::string& text) {
+  InputOptions input{.paths = {"<log>"}};
+  input.read.takes_texts = true;
+  input.read.at_hand = [&](const std::string& path) {
+    return std::optional(read_recording(path, text, {.takes_texts = true}));
+  };
+  return answer(Inputs(input), ExplainQuestion{}, {}).devices.at(0).messages;
+}
+
+TEST(Messages, ReportsInARowAreOneAndTellWhetherMemoryGrows) {
+  const auto report = [](int live) {
+    return "[Rank 0] memory (MB) | allocated: " + std::to_string(live) +
+           ".0 | max allocated: 15110.0 | reserved: 18120.0 | max reserved: 18120.0\n";
+  };
+  std::string grows, varies, few;
+  for (int i = 0; i < 20; ++i) {
+    grows += report(9'000 + 110 * i);
+    varies += report(9'000 + 7 * (i * 13 % 20));
+  }
+  for (int i = 0; i < 3; ++i) few += report(9'000 + i);
+  std::vector<ExplainedMessage> messages = messages_of(grows);
+  ASSERT_EQ(messages.size(), 1u);
+  EXPECT_EQ(messages[0].row->reports, 20u);
+  EXPECT_EQ(messages[0].row->per_report, 110 << 20);
+  EXPECT_EQ(messages[0].message[Figure::live]->bytes, Bytes{9'000 + 110 * 19} << 20);
+  messages = messages_of(varies);
+  ASSERT_EQ(messages.size(), 1u);
+  EXPECT_EQ(messages[0].row->per_report, 0);
+  EXPECT_EQ(messages_of(few).size(), 3u);
+}
+
+TEST(Messages, StatisticsAloneAreNoFailure) {
+  const std::vector<ExplainedMessage> messages =
+      messages_of("Stats: \nLimit: 16.00GiB\nInUse: 14.25GiB\nMaxInUse: 15.75GiB\n");
+  ASSERT_EQ(messages.size(), 1u);
+  EXPECT_EQ(messages[0].cause, Cause::none);
+  EXPECT_EQ(messages[0].message[Figure::live]->bytes, Bytes{57} << 28);
+}
+
 TEST(Messages, RoundedFiguresThatAreTooNearMakeAVerdictUnsure) {
   OomMessage failure = torch(100, 7'000, 7'090, 20, 8'200);
   EXPECT_TRUE(judged(failure).sure);

@@ -130,6 +130,39 @@ TEST(LintAnswer, ALineToPasteIsTakenApart) {
   EXPECT_EQ(answered.conf, "max_split_size_mb:64");
 }
 
+TEST(LintAnswer, ASettingForWindowsIsToldWhatIsIgnoredThere) {
+  for (const char* line : {"$env:PYTORCH_CUDA_ALLOC_CONF=\"expandable_segments:True\"",
+                           "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+                           "setx PYTORCH_CUDA_ALLOC_CONF \"expandable_segments:True\""}) {
+    const LintAnswer answered = answer({.conf_or_path = line, .release = ""});
+    EXPECT_TRUE(answered.valid());
+    ASSERT_FALSE(answered.issues.empty()) << line;
+    EXPECT_NE(answered.issues.back().text.find("not supported on Windows"), std::string::npos);
+  }
+  EXPECT_EQ(first_issue("export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", ""), "");
+}
+
+TEST(LintAnswer, VariablesOfMpsAreKnown) {
+  EXPECT_EQ(first_issue("PYTORCH_MPS_HIGH_WATERMARK_RATIO=1.7", ""), "");
+  EXPECT_NE(
+      first_issue("export PYTORCH_MPS_HIGH_WATERMARK_RATIO=0.0", "").find("removes the upper"),
+      std::string::npos);
+  EXPECT_NE(first_issue("PYTORCH_MPS_HIGH_WATERMARK_RATIO=0.7", "").find("LOW_WATERMARK_RATIO"),
+            std::string::npos);
+  EXPECT_NE(first_issue("PYTORCH_MPS_LOW_WATERMARK_RATIO=3", "").find("expected a share"),
+            std::string::npos);
+}
+
+TEST(LintAnswer, VariablesOfOtherProgramsAreNotJudged) {
+  for (const char* line : {"export TF_GPU_ALLOCATOR=cuda_malloc_async", "CUDA_VISIBLE_DEVICES=0,1",
+                           "XLA_PYTHON_CLIENT_MEM_FRACTION=.9", "PYTORCH_ENABLE_MPS_FALLBACK=1"}) {
+    const LintAnswer answered = answer({.conf_or_path = line, .release = ""});
+    EXPECT_TRUE(answered.valid()) << line;
+    EXPECT_FALSE(answered.sets) << line;
+    EXPECT_NE(answered.issues.at(0).text.find("no setting of PyTorch's allocator"), std::string::npos) << line;
+  }
+}
+
 TEST(LintAnswer, AMistypedVariableIsAnError) {
   const LintAnswer answered =
       answer({.conf_or_path = "PYTORCH_CUDA_ALOC_CONF=max_split_size_mb:64", .release = ""});

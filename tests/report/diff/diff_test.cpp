@@ -73,6 +73,14 @@ TEST(RecordingsDiffText, TheAnswerNamesWhereMostOfItIs) {
       << text;
 }
 
+TEST(RecordingsDiffText, APlaceWithAnotherNameIsNoDifference) {
+  const std::string text =
+      text_of(holding(32 * kMiB, 33 * kMiB,
+                      {place("old", {{6 * kMiB, 5, 0}}), place("new", {{6 * kMiB, 0, 5}}),
+                       place("grown", {{kMiB, 0, 1}})}));
+  EXPECT_TRUE(says(text, "Most of it: grown, 1 MiB.")) << text;
+}
+
 TEST(RecordingsDiffText, LessNamesWhatShrank) {
   const std::string text = text_of(
       holding(8 * kMiB, 6 * kMiB, {place("f", {{kMiB, 5, 2}}), place("g", {{kMiB, 3, 4}})}));

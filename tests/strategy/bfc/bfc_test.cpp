@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <sstream>
+#include <string>
+
 #include "core/error.hpp"
 #include "strategy/bfc/allocator.hpp"
 #include "strategy/registry.hpp"
@@ -308,6 +312,24 @@ TEST(Bfc, TheModernReportNamesEndsAndHumanSizes) {
         "InUse:                          1.2KiB\n", "Spatial partitioning summary for GPU_0_bfc"}) {
     EXPECT_NE(report.find(line), std::string::npos) << line << report;
   }
+}
+
+TEST(Bfc, TheReportOf221HasUnitsInItsTotalsAlone) {
+  auto classic = region_of(8, ",generation=classic");
+  auto newer = region_of(8, ",generation=2.21");
+  classic.alloc('A', 3);
+  newer.alloc('A', 3);
+  std::istringstream before(classic.abilities().oom_report->oom_report({.size = 9 * kUnit}));
+  std::istringstream after(newer.abilities().oom_report->oom_report({.size = 9 * kUnit}));
+  std::string a, b, changed;
+  while (std::getline(before, a) && std::getline(after, b)) {
+    if (a != b) changed += b + '\n';
+  }
+  EXPECT_TRUE(
+      changed.starts_with("Total size in pool: 2.0KiB memory_limit_: 2.0KiB available size: 0B"))
+      << changed;
+  EXPECT_NE(changed.find("InUse:                            768B\n"), std::string::npos) << changed;
+  EXPECT_EQ(std::ranges::count(changed, '\n'), 8);
 }
 
 TEST(Bfc, ChunksThatJoinedTheGapAreInNoBinOfTheReport) {

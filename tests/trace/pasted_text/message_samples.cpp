@@ -357,6 +357,159 @@ Search for `cudaErrorMemoryAllocation' in the CUDA documentation
        R"x(RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`
 )x",
        {}},
+      {"bfc",
+       "bfc_allocator.cc, TensorFlow 2.21",
+       R"x(W0000 00:00:1795877436.080936    3904 bfc_allocator.cc:502] Allocator (mklcpu) ran out of memory trying to allocate 12.75MiB (rounded to 13369600)requested by op Fill
+I0000 00:00:1795877436.081163    3904 bfc_allocator.cc:1072] Bin for 12.75MiB was 8.00MiB, Chunk State: 
+I0000 00:00:1795877436.081168    3904 bfc_allocator.cc:1085] Next region of size 33554432
+I0000 00:00:1795877436.081175    3904 bfc_allocator.cc:1105] InUse at 7fc941fff040 of size 8926464 next 8
+I0000 00:00:1795877436.081178    3904 bfc_allocator.cc:1105] InUse at 7fc942882540 of size 24627968 next 18446744073709551615
+I0000 00:00:1795877436.081216    3904 bfc_allocator.cc:1110]      Summary of in-use Chunks by size: 
+I0000 00:00:1795877436.081258    3904 bfc_allocator.cc:1117] Sum Total of in-use chunks: 32.00MiB
+I0000 00:00:1795877436.081261    3904 bfc_allocator.cc:1119] Total size in pool: 32.00MiB memory_limit_: 40.00MiB available size: 8.00MiB curr_region_allocation_bytes_: 64.00MiB
+I0000 00:00:1795877436.081266    3904 bfc_allocator.cc:1128] Stats: 
+Limit:                        40.00MiB
+InUse:                        32.00MiB
+MaxInUse:                     32.00MiB
+)x",
+       {{"requested", 12.75024414}, {"limit", 40.0}, {"live", 32.0}, {"reserved", 32.0}}},
+      {"sglang",
+       "model_runner.py, 2026",
+       R"x([2026-01-01 10:00:00 TP0] Load weight begin. avail mem=22.80 GB
+[2026-01-01 10:00:40 TP0] Load weight end. elapsed=40.0 s, type=BForCausalLM, avail mem=9.10 GB, mem usage=13.70 GB.
+[2026-01-01 10:00:42 TP0] KV Cache is allocated. dtype: torch.float8_e4m3fn, #tokens: 61440, K size: 2.34 GB, V size: 2.34 GB
+[2026-01-01 10:01:42 TP0] Capture cuda graph end. Time elapsed: 58.00 s. mem usage=3.70 GB. avail mem=0.40 GB.
+)x",
+       {{"weights", 14028.8}, {"kv_cache", 4792.32}, {"graphs", 3788.8}, {"device_free", 409.6}}},
+      {"vllm",
+       "gpu_worker.py, 0.15",
+       R"x(INFO [gpu_worker.py:857] Free memory on device (61.40/63.90 GiB) on startup. Desired GPU memory utilization is (0.9, 57.51 GiB). Actual usage is 31.20 GiB for weight, 3.10 GiB for peak activation, 0.40 GiB for non-torch memory, and 1.70 GiB for CUDAGraph memory. Current kv cache memory in use is 22.81 GiB.
+)x",
+       {{"weights", 31948.8}, {"graphs", 1740.8}, {"limit", 58890.24}, {"over", 1740.8}}},
+      {"trtllm",
+       "memoryCounters, 0.9",
+       R"x([TensorRT-LLM][INFO] Memory usage when calculating max tokens in paged kv cache: total: 44.40 GiB, available: 0.35 GiB
+[TensorRT-LLM][INFO] [MemUsageChange] Allocated 0.31 GiB for max tokens in paged KV cache (2560).
+)x",
+       {{"device", 45465.6}, {"kv_cache", 317.44}}},
+      {"trtllm",
+       "kvCacheManager, 0.7",
+       R"x([TensorRT-LLM][INFO] Max tokens in paged KV cache: 27200. Allocating 14260633600 bytes.
+)x",
+       {{"kv_cache", 13600.0}}},
+      {"ggml-start",
+       "llama-model.cpp, 2025",
+       R"x(load_tensors: offloaded 33/33 layers to GPU
+load_tensors:        CUDA0 model buffer size =  4403.49 MiB
+llama_kv_cache:      CUDA0 KV buffer size =  4096.00 MiB
+llama_context:      CUDA0 compute buffer size =   560.00 MiB
+)x",
+       {{"weights", 4403.49},
+        {"kv_cache", 4096.0},
+        {"activations", 560.0},
+        {"live", 9059.49}}},
+      {"ggml-start",
+       "Ollama, device.go",
+       R"x(time=2025-10-24T08:26:00.310Z level=INFO source=device.go:240 msg="model weights" device=CUDA0 size="11.5 GiB"
+time=2025-10-24T08:26:00.310Z level=INFO source=device.go:251 msg="kv cache" device=CUDA0 size="936.0 MiB"
+time=2025-10-24T08:26:00.310Z level=INFO source=device.go:262 msg="compute graph" device=CUDA0 size="98.0 MiB"
+)x",
+       {{"weights", 11776.0}, {"kv_cache", 936.0}, {"live", 12810.0}}},
+      {"nvidia-smi",
+       "driver 550",
+       R"x(|   0  NVIDIA A100-SXM4-40GB          Off |   00000000:01:00.0 Off |                    0 |
+| N/A   45C    P0             70W / 400W |   30740MiB /  40960MiB |     98%      Default |
+|    0   N/A  N/A      3001      C   python                                   30120MiB |
+)x",
+       {{"live", 30740.0}, {"device", 40960.0}}},
+      {"nvidia-smi",
+       "driver 418",
+       R"x(|  GPU       PID   Type   Process name                             Usage      |
+|    0      3001      C   python3                                  30120MiB |
+)x",
+       {}},
+      {"torch-printed",
+       "a program's own lines",
+       R"x([rank0] memory_allocated after wrapping: 31.2 GB
+[rank0] memory_reserved after wrapping: 57.9 GB
+)x",
+       {{"live", 31948.8}, {"reserved", 59289.6}}},
+      {"torch-printed",
+       "a tutorial's lines",
+       R"x(Memory Usage:
+Allocated: 3.5 GB
+Cached:    4.5 GB
+)x",
+       {{"live", 3584.0}, {"reserved", 4608.0}}},
+      {"jax-stats",
+       "memory_stats() printed",
+       R"x({'num_allocs': 4401, 'bytes_in_use': 9663676416, 'peak_bytes_in_use': 12884901888, 'bytes_limit': 17179869184, 'largest_free_block_bytes': 0}
+)x",
+       {{"live", 9216.0}, {"live_peak", 12288.0}, {"limit", 16384.0}}},
+      {"jax-stats",
+       "memory_stats() as JSON",
+       R"x({"bytes_in_use": 1073741824, "bytes_limit": 17179869184}
+)x",
+       {{"live", 1024.0}, {"limit", 16384.0}}},
+      {"faiss",
+       "StandardGpuResources.cpp, 1.8",
+       R"x(RuntimeError: Error in virtual void* faiss::gpu::StandardGpuResourcesImpl::allocMemory(const faiss::gpu::AllocRequest&) at StandardGpuResources.cpp:443: Error: 'err == cudaSuccess' failed: Failed to cudaMalloc 2147483648 bytes on device 1 (error 2 out of memory
+Outstanding allocations:
+Alloc type FlatData: 1 allocations, 6442450944 bytes
+Alloc type TemporaryMemoryBuffer: 1 allocations, 1610612736 bytes
+)x",
+       {{"requested", 2048.0}}},
+      {"faiss",
+       "StandardGpuResources.cpp, 1.7, without what is held",
+       R"x(failed: Failed to cudaMalloc 1073741824 bytes on device 0 (error 2 out of memory
+)x",
+       {{"requested", 1024.0}}},
+      {"xgboost",
+       "device_vector.cu, 3.0",
+       R"x(xgboost.core.XGBoostError: [10:00:00] device_vector.cu:23: Memory allocation error on worker 0: std::bad_alloc: cudaErrorMemoryAllocation: out of memory
+- Free memory: 21.5000GB
+- Requested memory: 30GB
+)x",
+       {{"requested", 30720.0}, {"device_free", 22016.0}, {"lacking", 8704.0}}},
+      {"xgboost",
+       "device_helpers.cuh, 1.5",
+       R"x(XGBoostError: device_helpers.cuh:447: Memory allocation error on worker 0: std::bad_alloc
+- Free memory: 1073741824
+- Requested memory: 9.5GB
+)x",
+       {{"requested", 9728.0}}},
+      {"tf-async",
+       "gpu_cudamallocasync_allocator.cc, 2.12",
+       R"x(E tensorflow/core/common_runtime/gpu/gpu_cudamallocasync_allocator.cc:288] gpu_async_0 cuMemAllocAsync failed to allocate 46137344 bytes: CUDA error: out of memory (CUDA_ERROR_OUT_OF_MEMORY)
+ Reported by CUDA: Free memory/Total memory: 21430272/6442450944
+)x",
+       {{"requested", 44.0}, {"device", 6144.0}}},
+      {"tf-async",
+       "the same of XLA",
+       R"x(gpu_async_0 cuMemAllocFromPoolAsync failed to allocate 2147483648 bytes: RESOURCE_EXHAUSTED
+)x",
+       {{"requested", 2048.0}}},
+      {"triton",
+       "OutOfResources, 3.x",
+       R"x(triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 180224, Hardware limit: 166912. Reducing block sizes or `num_stages` may help.
+)x",
+       {{"needed", 0.171875}}},
+      {"triton",
+       "the same with commas",
+       R"x(OutOfResources: out of resource: shared memory, Required: 131,072, Hardware limit: 101,376.
+)x",
+       {{"needed", 0.125}}},
+      {"other-pool",
+       "torch-directml",
+       R"x(RuntimeError: Could not allocate tensor with 536870912 bytes. There is not enough GPU video memory available!
+)x",
+       {{"requested", 512.0}}},
+      {"other-pool",
+       "CUDA.jl",
+       R"x(ERROR: Out of GPU memory trying to allocate 8.016 MiB
+Effective GPU memory usage: 91.54% (14.446 GiB/15.782 GiB)
+)x",
+       {{"requested", 8.016}, {"device", 16160.768}}},
   };
   return kSamples;
 }

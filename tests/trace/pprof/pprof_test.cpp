@@ -89,12 +89,20 @@ TEST(PprofReader, OfVeryManyBlocksItIsSaidThatTheyAreNotApart) {
 
 TEST(PprofReader, TheMemoryProfileOfJaxHasATraceForEachDevice) {
   const Recording recording = read(gzipped(jax_profile(1000, "cuda:1")));
-  EXPECT_EQ(recording.detail, "JAX's device memory profile");
+  EXPECT_EQ(recording.detail,
+            "JAX's device memory profile; 50 B more are the code of 1 compiled program "
+            "(executable), of no device");
   EXPECT_EQ(recording.traces.at(0).gpu, 1);
   EXPECT_EQ(live_blocks(recording),
-            "500 step@net.py:88<main@net.py:7 500 step@net.py:88<main@net.py:7 50 executable");
+            "500 step@net.py:88<main@net.py:7 500 step@net.py:88<main@net.py:7");
   EXPECT_EQ(read(jax_profile(1000, "TFRT_CPU_0")).traces.at(0).gpu, -1);
   EXPECT_EQ(read(jax_profile(1000, "TPU_3(process=0,(0,0,0,0))")).traces.at(0).gpu, 3);
+}
+
+TEST(PprofReader, ATpuDoesNotSayHowLargeAProgramIs) {
+  const std::string profile = jax_profile(1000, "TPU_0", UINT64_MAX);
+  EXPECT_EQ(live_blocks(read(profile)),
+            "500 step@net.py:88<main@net.py:7 500 step@net.py:88<main@net.py:7");
 }
 
 std::string go_profile(const std::string& last_type) {
@@ -107,6 +115,18 @@ std::string go_profile(const std::string& last_type) {
     profile += field(6, text);
   }
   return profile;
+}
+
+TEST(PprofReader, InlinedCallsDoNotMultiplyAStack) {
+  std::string lines, stacks;
+  for (int i = 0; i < 5000; ++i) lines += field(4, field(1, 1));
+  for (int i = 0; i < 2000; ++i) {
+    stacks += field(2, field(1, 2 + i) + field(1, 1) + field(2, 1) + field(2, 64)) +
+              field(4, field(1, 2 + i) + field(3, 0x1000 + i));
+  }
+  const Recording recording = read(go_profile("inuse_space") + field(4, field(1, 1) + lines) +
+                                   stacks + field(5, field(1, 1) + field(2, 1)));
+  for (const auto& stack : recording.stacks) EXPECT_LE(stack.size(), 4096u);
 }
 
 TEST(PprofReader, AProfileOfGoIsRead) {
