@@ -160,12 +160,15 @@ class Findings {
       requests += of.requests;
     }
     const UnfittedRequests& most = e_.unfitted.front();
-    add(fmt::format("{} of the reserved peak were reserved for {} that fitted no hole, although "
-                    "that much was free inside: most ({}) for {} of up to {} from {}, with up to "
-                    "{} free",
-                    human_size(all), counted(requests, "request"), human_size(most.reserved),
-                    counted(most.requests, "request"), human_size(most.largest), most.place,
-                    human_size(most.free)),
+    const std::string from =
+        e_.unfitted.size() == 1
+            ? "up to "
+            : fmt::format("most ({}) by {} of up to ", human_size(most.reserved),
+                          counted(most.requests, "request"));
+    add(fmt::format("{} of the reserved peak came from {} that fitted no hole, although enough was "
+                    "free in all: {}{} from {}, beside up to {} free",
+                    human_size(all), counted(requests, "request"), from, human_size(most.largest),
+                    most.place, human_size(most.free)),
         all, "");
     found_.back().of_verdict = true;
   }

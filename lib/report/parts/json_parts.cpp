@@ -375,8 +375,8 @@ void fields(JsonFields& f, const Run& run) {
     if (metric.in_json) metric_field(f, metric, m);
   }
   const OomVerdict verdict = run.refusal ? run.refusal->verdict : OomVerdict();
-  const bool known = run.refusal || !m.first_oom;
-  f("cause", name_of(known ? verdict.cause : Cause::unknown), "why memory ran out first, or none");
+  f("cause", only_if(run.refusal || !m.first_oom, name_of(verdict.cause)),
+    "why memory ran out first, or none; null: not looked at, or the recording cannot tell");
   f("in_effect", verdict.in_effect, "a shortage although the request would fit by its size");
   f("remarks", m.remarks, "notes that belong to the numbers");
   f("device", run.device, "on which it ran");

@@ -134,13 +134,19 @@ bool look_alike(const std::string& a, const std::string& b) {
   return plain(a) == plain(b);
 }
 
-// Why a request found no hole that fits the device beside live memory.
-std::string holes_phrase(const OomPlace& oom) {
+// Why a request found no hole that fits beside live memory. `limited`: the strategy may not have
+// all that the device has free.
+std::string holes_phrase(const OomPlace& oom, bool limited = false) {
+  if (limited) return "enough is free in what the strategy may hold, but not in one piece";
+  if (oom.device_free >= oom.requested) {
+    return "the device had enough free, but the allocator asks it for more than the request";
+  }
   if (oom.largest_free >= oom.requested) {
     return "enough is free in one piece, but in another stream or pool";
   }
   return oom.free >= oom.requested ? "enough is free, but not in one piece"
-                                   : "it would have fitted beside live memory without rounding";
+                                   : "it would have fitted beside live memory, but not beside what "
+                                     "rounding or others take";
 }
 
 std::string verdict_advice(const Run& run, const JudgedRefusal& judged) {
@@ -154,7 +160,8 @@ std::string verdict_advice(const Run& run, const JudgedRefusal& judged) {
           "Limit: the strategy's own limit or arena of {} refused it; the device had {} free.",
           human_size(refusal.allowance), human_size(refusal.device_free));
     case Cause::fragmentation:
-      return fmt::format("Fragmentation: {}; {}.", holes_phrase(*run.metrics.first_oom),
+      return fmt::format("Fragmentation: {}; {}.",
+                         holes_phrase(*run.metrics.first_oom, refusal.allowance < refusal.room),
                          run.tunable ? "tune says whether a setting helps"
                                      : "explain with this -s says what pins it");
     default:

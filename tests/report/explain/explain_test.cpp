@@ -100,11 +100,9 @@ TEST(ExplainAnswer, WithoutAFailureItSaysWhyFarMoreIsReservedThanLive) {
   device.explanation.unfitted = {{"net.py:9 large", 3, 60 * kMiB, 20 * kMiB, 30 * kMiB}};
   const auto found = findings(device);
   ASSERT_FALSE(found.empty());
-  EXPECT_EQ(
-      found[0].what,
-      "60 MiB of the reserved peak were reserved for 3 requests that fitted no hole, although "
-      "that much was free inside: most (60 MiB) for 3 requests of up to 20 MiB from net.py:9 "
-      "large, with up to 30 MiB free");
+  EXPECT_EQ(found[0].what,
+            "60 MiB of the reserved peak came from 3 requests that fitted no hole, although enough "
+            "was free in all: up to 20 MiB from net.py:9 large, beside up to 30 MiB free");
   const auto json = nlohmann::json::parse(to_json(ExplainAnswer{.devices = {device}}));
   EXPECT_EQ(json["unfitted"][0]["reserved_bytes"], 60 * kMiB);
 }

@@ -68,6 +68,9 @@ TEST(OomWarning, SaysTheVerdictOnTheFirstRefusal) {
   run.metrics.first_oom->largest_free = 800 * kMiB;
   EXPECT_NE(oom_warning(run).find("in one piece, but in another stream or pool; tune says"),
             std::string::npos);
+  run.metrics.first_oom->device_free = 770 * kMiB;
+  EXPECT_NE(oom_warning(run).find("the allocator asks it for more than the request; tune says"),
+            std::string::npos);
   EXPECT_NE(oom_warning(refused_for(Cause::shortage)).find("Shortage: a --capacity above 5226 MiB"),
             std::string::npos);
 }

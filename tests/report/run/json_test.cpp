@@ -49,8 +49,9 @@ TEST(CompareJson, HasThePlanOrWhyThereIsNone) {
 
 TEST(ReplayJson, HoldsEveryMetricOfTheTableAndNoOther) {
   const std::set<std::string> about_the_run = {
-      "strategy", "gpu",    "place", "exact",     "finished",    "interval", "inexact_because",
-      "remarks",  "device", "real",  "agreement", "as_recorded", "bound"};
+      "strategy",        "gpu",     "place",    "exact", "finished",  "interval",
+      "inexact_because", "remarks", "device",   "real",  "agreement", "as_recorded",
+      "bound",           "cause",   "in_effect"};
   std::vector<std::string> shown;
   for (const std::string& key : keys(parsed({report_of(run_of("torch", {}))})["runs"][0])) {
     if (!about_the_run.contains(key)) shown.push_back(key);
@@ -122,6 +123,8 @@ TEST(ReplayJson, HasEveryKeyInTheOrderOfTheSchema) {
                                                              "moved_out_bytes",
                                                              "timing",
                                                              "counters",
+                                                             "cause",
+                                                             "in_effect",
                                                              "remarks",
                                                              "device",
                                                              "real",
