@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "program/gradient_use.hpp"
 #include "program/places.hpp"
 #include "program/program_course.hpp"
 #include "program/steps.hpp"
@@ -72,6 +73,11 @@ class FailedStep {
       // What is freed after the OOM is freed because of it.
       if (life.freed != BlockLife::kNever && life.freed > oom()) life.freed = BlockLife::kNever;
     }
+    for (std::uint32_t stack = 0; stack < recording.stacks.size(); ++stack) {
+      backward_.push_back(found_backward(stack));
+    }
+    if (backward_.empty()) backward_.push_back(passes_.is_backward(0));
+    used_ = gradients_used(trace, lives_, requests_, backward_);
     note_pass();
     find_boundary();
     find_step_before();
@@ -162,7 +168,7 @@ class FailedStep {
     }
     if (last == requests_.size()) return;
     const bool is_optimizer = is_of_optimizer(recording_, stack_at(trace_, oom()));
-    const bool used = optimizes || gradients_used() > requests_[last];
+    const bool used = optimizes || used_ > requests_[last];
     if (last + 1 == requests_.size()) {
       pass_ = EarlyEnd::Pass::backward;
     } else if (is_optimizer || !used) {
@@ -170,9 +176,11 @@ class FailedStep {
     }
   }
 
+  bool is_backward(std::uint32_t stack) const { return backward_[stack]; }
+
   /// What a checkpoint computes again has frames of the program, but on a thread of autograd's: its
   /// outermost frame is PyTorch's own.
-  bool is_backward(std::uint32_t stack) const {
+  bool found_backward(std::uint32_t stack) const {
     const std::vector<std::uint32_t>& frames = recording_.stacks[stack];
     if (passes_.is_backward(stack) || frames.empty()) return passes_.is_backward(stack);
     const Frame& outermost = recording_.frames[frames.back()];
@@ -190,7 +198,6 @@ class FailedStep {
       goes_forward_again_ = boundary_.has_value();
     }
     if (boundary_ || !shows_stacks_ || !passes_.are_known()) return;
-    const std::uint64_t used = gradients_used();
     std::optional<std::size_t> backward;
     for (std::size_t i = 0; i < requests_.size(); ++i) {
       const std::uint32_t stack = stack_at(trace_, requests_[i]);
@@ -198,30 +205,10 @@ class FailedStep {
       if (is_backward(stack)) {
         backward = i;
       } else if (backward) {
-        if (optimizes || requests_[i] <= used) boundary_ = backward;
+        if (optimizes || requests_[i] <= used_) boundary_ = backward;
         goes_forward_again_ |= !optimizes;
       }
     }
-  }
-
-  /// The last event that frees what a backward pass asked for and left to the rest of the program;
-  /// 0 where there is none.
-  std::uint64_t gradients_used() const {
-    std::vector<std::size_t> others = {0};  // by request: those of other passes before it
-    for (const std::uint64_t request : requests_) {
-      others.push_back(others.back() + (is_backward(stack_at(trace_, request)) ? 0 : 1));
-    }
-    const auto others_before = [&](std::uint64_t event) {
-      const auto next = std::ranges::lower_bound(requests_, event);
-      return others[static_cast<std::size_t>(next - requests_.begin())];
-    };
-    std::uint64_t used = 0;
-    for (const BlockLife& life : lives_.blocks) {
-      if (life.existed_before() || life.freed == BlockLife::kNever) continue;
-      const bool outlives = others_before(life.freed) > others_before(life.born);
-      if (outlives && is_backward(life.stack)) used = std::max(used, life.freed);
-    }
-    return used;
   }
 
   std::optional<std::size_t> last_request_before(std::uint64_t event) const {
@@ -336,6 +323,8 @@ class FailedStep {
   Passes passes_;
   std::vector<std::uint64_t> requests_;  ///< events, the OOM last; empty: no OOM ends the recording
   BlockLives lives_;
+  std::vector<bool> backward_;  ///< by stack
+  std::uint64_t used_ = 0;      ///< up to here gradients were used
   EarlyEnd::Pass pass_ = EarlyEnd::Pass::forward;
   std::optional<std::size_t> boundary_;  ///< a request of an earlier step
   bool goes_forward_again_ = false;      ///< after a backward pass

@@ -122,6 +122,23 @@ TEST(EarlyEnd, AStepThatDiesAtItsPeakIsWhole) {
   EXPECT_FALSE(why(last.recording()));
 }
 
+TEST(EarlyEnd, GradientsThatAreDroppedBeforeTheNextRequestWereUsed) {
+  // An optimizer that asks for nothing, then zero_grad().
+  const auto step = [](Training& training, Bytes kept) {
+    training.forward(kLayers).backward(kLayers);
+    for (Bytes i = kept; i < kLayers; ++i) training.program().free(kGradient + i);
+  };
+  Training dropped;
+  step(dropped, 0);
+  EXPECT_FALSE(why(dropped.forward(18).dies_in_layer(18)));
+  Training kept;
+  step(kept, kLayers);
+  EXPECT_EQ(why(kept.forward(18).dies_in_layer(18)), Why::steps_unknown);
+  Training last_alone;  // as a pass drops what its last operation needed
+  step(last_alone, kLayers - 1);
+  EXPECT_EQ(why(last_alone.forward(18).dies_in_layer(18)), Why::steps_unknown);
+}
+
 TEST(EarlyEnd, StepsOfOtherShapesSayNothingOfOneAnother) {
   EXPECT_EQ(why(Training().step(true).forward(18, 3000).dies_in_layer(18, 3000)),
             Why::unlike_earlier);

@@ -99,7 +99,7 @@ std::string facts(const ExplainedDevice& device, std::size_t width) {
 // The verdict, and what the program keeps more of with each step.
 std::string answer_of(const ExplainedDevice& device) {
   const bool may_go_on = !device.explanation.fails && device.device.capacity;
-  const std::string growth = growth_sentences(
+  const std::string growth = leak_sentences(
       device.trace, may_go_on ? std::optional(device.device.usable()) : std::nullopt);
   return verdict_sentence(device) + (growth.empty() ? "" : " " + growth);
 }

@@ -246,7 +246,7 @@ std::string growth(const FittedDevice& fitted) {
   if (grows == nullptr) return {};
   return fmt::format(
       "{} What was recorded, with {} complete, fits below; each further step needs {} more.",
-      growth_sentence(fitted.trace), counted(grows->steps, "step"), human_size(grows->per_step));
+      leak_sentence(fitted.trace), counted(grows->steps, "step"), human_size(grows->per_step));
 }
 
 std::string head(const FittedDevice& fitted, bool several) {

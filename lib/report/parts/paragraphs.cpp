@@ -92,7 +92,7 @@ std::string how_to_record(const TraceSummary& trace) {
       memory, memory);
 }
 
-std::string growth_sentence(const TraceSummary& trace) {
+std::string leak_sentence(const TraceSummary& trace) {
   const Growth* growth = trace.notable_growth();
   if (growth == nullptr) return {};
   const std::string most =
@@ -109,8 +109,8 @@ std::string full_sentence(Bytes room, std::uint64_t steps) {
                      human_size(room), counted(steps, "more step"));
 }
 
-std::string growth_sentences(const TraceSummary& trace, const std::optional<Bytes>& room) {
-  std::string said = growth_sentence(trace);
+std::string leak_sentences(const TraceSummary& trace, const std::optional<Bytes>& room) {
+  std::string said = leak_sentence(trace);
   if (said.empty()) return said;
   if (room) said += ' ' + full_sentence(*room, trace.growth->steps_until_full(*room));
   return said + fmt::format(" No setting mends that: release it after each step{}.",

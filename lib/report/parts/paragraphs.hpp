@@ -73,12 +73,12 @@ inline std::vector<std::string> nothing_requested_remarks(const TraceSummary& tr
 
 /// "Memory grows by 16 MiB a step: train.py:31 run, since step 3 (event 53)." Empty where nothing
 /// worth a word grows.
-std::string growth_sentence(const TraceSummary& trace);
+std::string leak_sentence(const TraceSummary& trace);
 /// What a device is worth then: "At this rate the device of 650 MiB is full after 2 more steps at
 /// the latest."
 std::string full_sentence(Bytes room, std::uint64_t steps);
 /// Both, and what mends it, where memory ran out.
-std::string growth_sentences(const TraceSummary& trace, const std::optional<Bytes>& room);
+std::string leak_sentences(const TraceSummary& trace, const std::optional<Bytes>& room);
 
 /// "pool (0, 1), up to 20 GiB": those of a pluggable allocator.
 std::string pluggable_pools_phrase(const TraceSummary& trace);

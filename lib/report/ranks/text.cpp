@@ -334,7 +334,7 @@ std::string ranks_beginning(const RanksAnswer& answer, const TextStyle& style) {
     append_paragraph(
         out,
         fmt::format("Rank {}: {} {}", answer.part.rows.front().rank, verdict_sentence(*answer.why),
-                    growth_sentences(answer.why->trace, {})),
+                    leak_sentences(answer.why->trace, {})),
         0);
   }
   out += '\n';

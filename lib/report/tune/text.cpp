@@ -183,7 +183,7 @@ std::string line_to_paste(const TuneAnswer& answer, const TextStyle& style) {
 std::string growth(const TuneAnswer& answer) {
   for (std::size_t i = 0; i < answer.traces.size(); ++i) {
     const bool limited = answer.devices[i].capacity.has_value();
-    std::string said = growth_sentences(
+    std::string said = leak_sentences(
         answer.traces[i], limited ? std::optional(answer.devices[i].usable()) : std::nullopt);
     if (!said.empty()) return said;
   }

@@ -51,6 +51,39 @@ TEST(ExplainAnswer, TheVerdictComesFirst) {
             "setting will help.");
 }
 
+TEST(ExplainAnswer, WhatTheAllocatorAskedOfTheDeviceIsNoRequest) {
+  ExplainedDevice device = device_of(Cause::fragmentation, 27 * kMiB);
+  device.explanation.asked = 28 * kMiB;
+  const std::string text = to_text(ExplainAnswer{.devices = {device}}, {});
+  EXPECT_NE(text.find("the 27 MiB request would have fitted, with 3 MiB to spare."), text.npos);
+  EXPECT_NE(
+      text.find("  request          27 MiB    for it the allocator asked the device for 28 MiB\n"),
+      text.npos);
+  EXPECT_EQ(device.explanation.spare(), 3 * static_cast<std::int64_t>(kMiB));
+}
+
+TEST(ExplainAnswer, WhatGrowsFollowsTheVerdict) {
+  ExplainedDevice device = device_of(Cause::shortage, 50 * kMiB);
+  device.explanation.fails = true;
+  device.trace.peak_requested = 60 * kMiB;
+  Growth& growth = device.trace.growth.emplace();
+  growth.place = "train.py:31 run";
+  growth.since_step = 3;
+  growth.first_event = 53;
+  growth.places = 1;
+  growth.per_step = growth.place_per_step = 6 * kMiB;
+  growth.grown = 30 * kMiB;
+  EXPECT_EQ(first_line(device),
+            "Shortage: live memory and the 50 MiB request together exceed the device by 20 MiB; no "
+            "allocator\n"
+            "setting will help. Memory grows by 6 MiB a step: train.py:31 run, since step 3 (event "
+            "53). No\n"
+            "setting mends that: release it after each step.");
+  growth.places = 2;
+  growth.grown = kMiB / 2;  // less than a hundredth of what is live
+  EXPECT_EQ(first_line(device).find("grows"), std::string::npos);
+}
+
 TEST(ExplainAnswer, AShortageInEffectNamesWhatNoSettingServes) {
   ExplainedDevice device = device_of(Cause::shortage, 25 * kMiB);
   device.explanation.in_effect = true;

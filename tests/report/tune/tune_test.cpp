@@ -36,7 +36,6 @@ Refusal refused(Bytes requested, Cause cause) {
   return {.event = 7,
           .live = 60 * kMiB,
           .requested = requested,
-          .asked = requested,
           .room = 100 * kMiB,
           .allowance = 100 * kMiB,
           .cause = cause};
