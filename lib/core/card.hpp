@@ -91,7 +91,7 @@ struct SetAside {
   LoadedLibraries loaded = {};
   std::size_t processes = 0;  ///< each with a context and libraries of its own
   KernelsThere kernels = KernelsThere::alike;
-  std::string_view card = {};  ///< of which it is
+  std::string_view card = {};  ///< the one that it belongs to
 
   constexpr Bytes bytes() const { return context + libraries + others; }
 };

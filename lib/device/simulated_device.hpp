@@ -50,7 +50,7 @@ class AddressSpace {
   Address mirrored(Address at, Bytes size) const {
     return goes_downward() ? UINT64_MAX - at - size : at;
   }
-  /// Of the range that begins there.
+  /// The range that begins there.
   std::map<Address, Address>::iterator taken_at(Address at);
   std::optional<Address> next_upward(Bytes size) const;
   void fill_holes(Address at, Address end);
@@ -61,11 +61,11 @@ class AddressSpace {
   Address next_;
   std::optional<DriverAddresses> driver_;  ///< cuda_linux: of regions below 2^47
   bool driver_is_fresh_ = true;            ///< nothing was claimed from it, or taken
-  std::map<Address, Address> taken_;       ///< from -> to; where nothing is reused, what was claimed
-  std::map<Address, Address> avoided_;     ///< from -> to, apart; only where nothing is reused
-  Address first_ = 0;                      ///< where addresses are reused, all lie in [first_, end_)
+  std::map<Address, Address> taken_;    ///< from -> to; where nothing is reused, what was claimed
+  std::map<Address, Address> avoided_;  ///< from -> to, apart; only where nothing is reused
+  Address first_ = 0;                   ///< where addresses are reused, all lie in [first_, end_)
   Address end_ = 0;
-  RangeSet holes_;                         ///< of these whole units without any part taken
+  RangeSet holes_;  ///< in these, whole units without any part taken
 };
 
 /// What the device of a recording did that a replay under the recording's own settings takes over.

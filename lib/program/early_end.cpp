@@ -159,7 +159,7 @@ class FailedStep {
   // After a backward pass comes the forward pass of the next step once its gradients were used.
   void note_pass() {
     if (!shows_stacks_ || !passes_.are_known()) return;
-    std::size_t last = requests_.size();  // of a backward pass
+    std::size_t last = requests_.size();  // in a backward pass
     bool optimizes = false;               // after it
     for (std::size_t i = 0; i < requests_.size(); ++i) {
       const std::uint32_t stack = stack_at(trace_, requests_[i]);

@@ -192,7 +192,7 @@ struct Growth {
   std::uint64_t since_step = 0;   ///< from 1
   std::uint64_t first_event = 0;  ///< the request of the first block that stays
   std::size_t places = 0;         ///< call sites that grow
-  Bytes per_step = 0;             ///< of all of them
+  Bytes per_step = 0;             ///< all of them together
   Bytes grown = 0;                ///< by the last complete step
   std::uint64_t steps = 0;        ///< complete ones
   Bytes last_peak = 0;            ///< requested, in the last of them

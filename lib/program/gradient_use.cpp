@@ -9,7 +9,7 @@ namespace {
 struct EndOfPass {
   std::uint64_t from = 0;
   std::uint64_t to = 0;
-  std::uint64_t middle = 0;  ///< of the pass: a request
+  std::uint64_t middle = 0;  ///< a request amid the pass
   Bytes freed = 0;           ///< by then, of what the passes so far left
   Bytes kept = 0;
   std::uint64_t last_free = 0;

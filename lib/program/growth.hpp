@@ -15,8 +15,8 @@ namespace memreplay {
 /// where it holds more in the end than ever before that rise; and where these are half of the
 /// steps, or eight. So what one of the first steps makes and keeps is no growth, nor a cache that
 /// is full after some steps, nor what was as large before and shrank. Blocks count that outlive the
-/// step after their own. Results that a step leaves to the next one count where the other requests
-/// of the steps do not grow alike. The slope is the median over all pairs of these steps (Theil and
+/// step after their own. Results that a step leaves to the next one count where the steps' other
+/// requests do not grow alike. The slope is the median over all pairs of these steps (Theil and
 /// Sen).
 ///
 /// Where no place grows but all together do, it takes eight such steps to say so. `room`: what the

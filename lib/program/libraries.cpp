@@ -89,7 +89,7 @@ std::vector<LoadedLibraries> libraries_of_stacks(const Recording& recording) {
   return of_stacks;
 }
 
-/// Of blocks that one trace asks for.
+/// Blocks that one trace asks for.
 class Workspaces {
  public:
   void play(Op op, Slot slot, Bytes size) {

@@ -18,8 +18,8 @@ struct CardTraits {
   void add(const CardTraits& others);
 };
 
-/// Of one process, by stacks, by scopes that PyTorch annotates, and by PyTorch's own workspaces. It
-/// ran some kernel. O(events).
+/// One process's libraries, by stacks, by scopes that PyTorch annotates, and by PyTorch's own
+/// workspaces. It ran some kernel. O(events).
 CardTraits card_traits(const Recording& recording, const Trace& trace);
 
 /// What is set aside on a card for such processes, one of each.

@@ -80,8 +80,8 @@ std::map<std::string, std::string> path_labels(const std::set<std::string>& path
 using PlaceSizes = std::map<std::string, std::map<Bytes, std::uint64_t>>;
 
 /// Makes one of a place that is gone and a new one where only the name of the file or of the
-/// function changed: the line is the same, or half of their bytes are of the same sizes. `pairs`:
-/// of match_places.
+/// function changed: the line is the same, or half of their bytes are of the same sizes. `pairs`
+/// are those of match_places.
 void join_renamed(std::vector<PlacePair>& pairs, const PlaceSizes& before, const PlaceSizes& now);
 
 /// Places are named as Places names them; a file of fewer folders is the one whose name ends so.

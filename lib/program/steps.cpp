@@ -142,7 +142,7 @@ std::vector<Optimized> last_of_each_round(const Trace& trace, const std::vector<
 /// known.
 std::uint64_t begin_of_first(const Trace& trace, const std::vector<Optimized>& steps) {
   const std::uint64_t second = steps.front().after;
-  std::vector<std::uint64_t> events;  // of requests before its optimizer
+  std::vector<std::uint64_t> events;  // requests before its optimizer
   for (std::uint64_t event = 0; event < steps.front().begin; ++event) {
     if (is_allocation(trace, event)) events.push_back(event);
   }

@@ -14,9 +14,9 @@ std::vector<Phase> annotated_phases(const Recording& recording, const Trace& tra
 /// From markers (which end a step); else from annotations: ProfilerStep, or the program's outermost
 /// scope that recurs as often as its optimizer's step (without an optimizer: most often), or that
 /// step itself, which ends one; else from requests that repeat at least three times, through half
-/// of the recording: the shortest period of their stacks (of their sizes, where there are none).
-/// What repeats is no step where it is a loop of fewer than four requests, is called by one module,
-/// or keeps most of what it asks for. O(events).
+/// the recording: the shortest period of their stacks (of their sizes, where there are none). What
+/// repeats is no step where it is a loop of fewer than four requests, is called by one module, or
+/// keeps most of what it asks for. O(events).
 Steps steps_of(const Recording& recording, const Trace& trace);
 
 /// For every i: the length of the common beginning of the sequence and itself from i on; 0 for i =

@@ -81,7 +81,7 @@ bool adopts_start(const Subject& subject, const StrategySpec& spec) {
 bool follows_recording(const Subject& subject, const StrategySpec& spec) {
   const VerifyResult* verified = subject.verified();
   if (subject.origin() != nullptr) return false;
-  // Of another allocator its regions are all there is to follow.
+  // Another allocator's regions are all there is to follow.
   if (const std::string& own = subject.recording().strategy; !own.empty()) {
     return parse_strategy(own).name == spec.name &&
            std::ranges::any_of(subject.trace().ops, is_driver_event);

@@ -56,7 +56,7 @@ struct OwnCount {
   Bytes limit = 0;
   Bytes process_peak = 0;      ///< since the process began
   std::uint64_t events = 0;    ///< that state what is allocated after them
-  std::uint64_t agreeing = 0;  ///< of these, as the sum of all sizes so far
+  std::uint64_t agreeing = 0;  ///< those that equal the sum of all sizes so far
 
   friend bool operator==(const OwnCount&, const OwnCount&) = default;
 };

@@ -58,7 +58,7 @@ class SharedCards {
   void sweep();
   Bytes sum(std::size_t card) const;
 
-  int file_ = -1;  ///< of cards that were made here
+  int file_ = -1;  ///< cards that were made here
   Table* table_ = nullptr;
   Slot* own_ = nullptr;
 };

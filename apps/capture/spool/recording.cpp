@@ -34,7 +34,7 @@ std::vector<std::string> arguments(std::string_view text) {
   return out;
 }
 
-/// Of the processes with its number the one that has it mapped; another may have the number now.
+/// The process with its number that has it mapped; another may have the number now.
 bool is_running(const std::string& path, const SpoolHead& head,
                 const std::vector<RunningProcess>& running) {
   struct stat file {};

@@ -18,8 +18,8 @@ struct RunningProcess {
   std::set<ino_t> spools;        ///< those that it has mapped, its own or what it was forked with
 };
 
-/// Processes of this user that were started with the folder in their environment, or have a spool
-/// of it mapped: nothing else tells of a daemon. Asks the system about every process.
+/// Processes of this user that were started with the folder in their environment, or have one of
+/// its spools mapped: nothing else tells of a daemon. Asks the system about every process.
 std::vector<RunningProcess> running_in(const std::filesystem::path& folder);
 
 }  // namespace memreplay::capture

@@ -40,7 +40,7 @@ class McpRequests {
     std::mutex mutex;
     std::condition_variable changed;
     std::deque<std::string> waiting;
-    std::set<std::string> cancelled_ids;  ///< of those that were not begun
+    std::set<std::string> cancelled_ids;  ///< requests that were not begun
     std::string begun;                    ///< id; empty: none
     bool has_ended = false;
     std::atomic<bool> cancelled{false};

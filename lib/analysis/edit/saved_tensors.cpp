@@ -61,7 +61,7 @@ class TensorFinder {
     const std::uint64_t end = course_.trace().size();
     std::uint64_t earliest = end;             // birth of what the pass under way has let go of
     std::vector<std::uint32_t> last;          // freed since its last request
-    std::uint64_t begin = BlockLife::kNever;  // of that pass
+    std::uint64_t begin = BlockLife::kNever;  // that pass's
     const auto take = [&] {
       for (const std::uint32_t block : last) earliest = std::min(earliest, life(block).born);
       last.clear();
@@ -177,17 +177,18 @@ class TensorFinder {
       return packs ? count : 1;
     };
     // What an operation makes beside its result, it keeps for its own backward, with its input.
-    const bool beside = known && last != operation(place).result &&
-                        size(last) * 4 != size(operation(place).result);
+    const bool beside =
+        known && last != operation(place).result && size(last) * 4 != size(operation(place).result);
     if (beside) {
-      const std::vector<std::uint32_t> recent = recent_results(
-          forwards_.passes()[place.first], place.second, course_.lives());
+      const std::vector<std::uint32_t> recent =
+          recent_results(forwards_.passes()[place.first], place.second, course_.lives());
       if (!recent.empty() && !std::ranges::binary_search(freed, recent.front()))
         unpack(node, {.like = recent.front(), .size = size(recent.front()), .by = last});
     }
     for (const std::uint32_t block : freed) {
       const std::uint64_t count = parts(block);
-      for (std::uint64_t i = 0; i < count; ++i) unpack(node, {.like = block, .size = size(block) / count, .by = last, .last = true});
+      for (std::uint64_t i = 0; i < count; ++i)
+        unpack(node, {.like = block, .size = size(block) / count, .by = last, .last = true});
       if (count < 2) continue;
       found_.packed.push_back({.before = operation(place).begin,
                                .like = block,
@@ -228,7 +229,7 @@ class TensorFinder {
   const ProgramCourse& course_;
   const ForwardPasses& forwards_;
   HeldInputs inputs_;
-  std::vector<Place> operation_of_;  ///< by block
+  std::vector<Place> operation_of_;                ///< by block
   std::vector<std::vector<std::uint32_t>> freed_;  ///< by node
   SavedTensors found_;
 };

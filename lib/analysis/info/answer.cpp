@@ -34,7 +34,7 @@ void look_closer(const Recording& recording, const Trace& trace, TraceSummary& s
 std::optional<std::uint64_t> threads_of(const Trace& trace) {
   if (trace.threads.empty()) return std::nullopt;
   std::set<std::uint32_t> threads(trace.threads.begin(), trace.threads.end());
-  threads.erase(0);  // of an event whose thread is not told
+  threads.erase(0);  // the number of unknown threads
   return threads.size();
 }
 

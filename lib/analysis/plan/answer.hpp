@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "analysis/inputs/inputs.hpp"
 #include "analysis/run/answer.hpp"
 #include "analysis/run/setup.hpp"
 #include "planner/planner.hpp"
-#include "trace/reader.hpp"
 
 namespace memreplay {
 

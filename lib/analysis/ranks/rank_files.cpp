@@ -93,8 +93,8 @@ bool names_will_do(const std::vector<Told>& files) {
   return will_do;
 }
 
-/// TensorBoard has profiles in plugins/profile/RUN/HOST.xplane.pb, a run named by its time: of all
-/// of one folder the newest is kept.
+/// TensorBoard has profiles in plugins/profile/RUN/HOST.xplane.pb, a run named by its time: the
+/// newest one in a folder is kept.
 void keep_newest_run(std::vector<std::string>& files) {
   const auto runs_of = [](const std::string& file) {
     const fs::path runs = fs::path(file).parent_path().parent_path();

@@ -33,7 +33,7 @@ struct SizedDevice {
   /// Nobody says how large it is, and nobody asked for one without limit: it never gets full, but
   /// what the recorded program was refused is refused again.
   bool unknown_size = false;
-  /// Of a card that leaves just as much as the recorded device.
+  /// The card that leaves just as much as the recorded device.
   std::optional<SetAside> set_aside;
 };
 

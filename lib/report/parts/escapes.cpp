@@ -16,7 +16,7 @@ std::string on_one_line(std::string_view text) {
   return line;
 }
 
-/// Of one line.
+/// One line's.
 class MarkdownLine {
  public:
   explicit MarkdownLine(std::string_view line) : line_(line) {}
@@ -60,7 +60,7 @@ class MarkdownLine {
         return is_word(after(i)) || after(i) == '#';
       case '_':
         return !is_word(before(i)) || !is_word(after(i));
-      case '/':  // of an address, which becomes a link by itself
+      case '/':  // an address's, which becomes a link by itself
         return before(i) == ':' && after(i) == '/';
       case '.':
         return i >= 3 && line_.substr(i - 3, 3) == "www";

@@ -179,7 +179,7 @@ std::string line_to_paste(const TuneAnswer& answer, const TextStyle& style) {
   return fmt::format("\n{} {}\n", r.helps ? "" : " To try it:\n", bold(line_to_set_best(r), style));
 }
 
-/// Of the first trace in which anything does.
+/// The first trace's in which anything does.
 std::string growth(const TuneAnswer& answer) {
   for (std::size_t i = 0; i < answer.traces.size(); ++i) {
     const bool limited = answer.devices[i].capacity.has_value();

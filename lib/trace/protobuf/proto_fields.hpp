@@ -16,7 +16,7 @@ enum WireType : std::uint8_t { kVarint = 0, kFixed64 = 1, kLengthGiven = 2, kFix
 struct ProtoField {
   std::uint64_t number = 0;
   WireType wire = kVarint;
-  std::uint64_t value = 0;  ///< of fixed width as its bytes are
+  std::uint64_t value = 0;  ///< where its width is fixed, as its bytes are
   std::string_view bytes;
 };
 

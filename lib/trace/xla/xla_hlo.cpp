@@ -152,7 +152,7 @@ class BufferAssignment {
     });
   }
 
-  /// Of the largest allocation that a trace is of.
+  /// The largest allocation's, which a trace is of.
   XlaPlan plan() const {
     XlaPlan plan;
     std::string_view trace, allocation;

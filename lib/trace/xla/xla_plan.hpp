@@ -12,8 +12,8 @@ namespace memreplay {
 
 /// What XLA plans for the temporary buffers of a module.
 struct XlaPlan {
-  std::string module;  ///< its name; empty: not told
-  Bytes total = 0;     ///< of the allocation, with what lies in it outside of the heap
+  std::string module;                ///< its name; empty: not told
+  Bytes total = 0;                   ///< the allocation, with what lies in it outside of the heap
   std::vector<StatedBuffer> places;  ///< with names that differ, none of them empty
   std::vector<std::string> lacks;
 };

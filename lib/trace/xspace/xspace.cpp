@@ -21,7 +21,7 @@ namespace {
 
 using Events = std::vector<XSpaceEvent>;
 
-constexpr Bytes kGranule = 256;  // of BFC
+constexpr Bytes kGranule = 256;  // BFC's
 
 struct GrownRegion {
   std::size_t event = 0;  ///< that has it made, and gets its beginning
@@ -181,7 +181,7 @@ class XSpaceAllocator {
   }
 
   static void fill(PointerLog& log, std::int64_t ns, std::uint32_t thread, std::uint32_t tag) {
-    constexpr std::int64_t kNanoseconds = 1000;  // of a microsecond
+    constexpr std::int64_t kNanoseconds = 1000;  // in a microsecond
     if (log.size() == 0) return;
     log.fill<&Trace::times_us>(ns / kNanoseconds);
     log.fill<&Trace::threads>(thread);

@@ -86,7 +86,7 @@ class XPlane {
 
   void read_event(std::string_view bytes, std::vector<XSpaceEvent>& events) const {
     constexpr std::uint64_t kName = 1, kOffset = 2, kStat = 4;
-    constexpr std::uint64_t kPicoseconds = 1000;  // of a nanosecond
+    constexpr std::uint64_t kPicoseconds = 1000;  // in a nanosecond
     XSpaceEvent event;
     std::string_view name;
     for_each_field(input_, bytes, [&](const ProtoField& field) {

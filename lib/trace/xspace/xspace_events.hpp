@@ -18,7 +18,7 @@ struct XSpaceEvent {
   std::string_view allocator;
   std::string_view op;     ///< the operator that asks; empty where the file does not say
   Address address = 0;     ///< 0: it was refused
-  Bytes requested = 0;     ///< of a free that of its block, too
+  Bytes requested = 0;     ///< a free has its block's
   Bytes allocated = 0;     ///< after rounding
   Bytes in_use = 0;        ///< all that is allocated
   Bytes available = 0;     ///< the limit less that
