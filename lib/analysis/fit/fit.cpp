@@ -9,9 +9,9 @@ namespace memreplay {
 namespace {
 
 constexpr Bytes kEndless = UINT64_MAX;
-constexpr Bytes kLargest = Bytes{1} << 60;  // the largest device that is tried
+constexpr Bytes kLargestDevice = Bytes{1} << 60;  // the largest device that is tried
 /// What a replay costs beside its events, in events.
-constexpr std::uint64_t kCostOfReplay = 500;
+constexpr std::uint64_t kEventsOfReplay = 500;
 /// Likewise, for each pair of a stream and a pool: an allocator has free lists of each.
 constexpr std::uint64_t kCostOfLane = 100;
 /// One part in so many of the budget is for the sizes above the smallest one.
@@ -102,7 +102,7 @@ class Search {
           std::min(1.0, static_cast<double>(spent_) /
                             static_cast<double>(std::max<std::uint64_t>(options_.budget, 1))));
     }
-    spent_ += kCostOfReplay + kCostOfLane * subject_.trace().lanes.size();
+    spent_ += kEventsOfReplay + kCostOfLane * subject_.trace().lanes.size();
     TrialOptions trying = options_.trial;
     trying.device.capacity = capacity;
     // The capacity decides over refusals, not the recording.
@@ -197,7 +197,7 @@ class Search {
 
   /// A device that fits, from what an endless one held on upward.
   bool find_any() {
-    for (Bytes capacity = high_; capacity <= kLargest; capacity *= 2) {
+    for (Bytes capacity = high_; capacity <= kLargestDevice; capacity *= 2) {
       const Outcome* outcome = at(capacity, true);
       if (outcome == nullptr) return false;
       if (outcome->fits) {
