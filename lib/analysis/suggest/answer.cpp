@@ -362,6 +362,9 @@ SuggestedDevice suggested(const Chosen& chosen, const SuggestQuestion& question,
     throw UsageError(chosen.recording->path +
                      ": no recorded failure shows how large the device is; add --budget SIZE");
   }
+  if (!requests_anything(*chosen.trace)) {
+    return {.trace = summarise(chosen), .device = summarise(device), .nothing_requested = true};
+  }
   const auto completed = with_rest_of_step(subject);
   std::optional<Subject> rest;
   if (completed) {

@@ -97,6 +97,7 @@ struct SuggestedDevice {
   /// Each edit once, those that fit first, the cheapest first.
   std::vector<Suggestion> suggestions;
   RestOfStep rest = RestOfStep::recorded;
+  bool nothing_requested = false;  ///< in the recording: there is nothing to try
   std::uint64_t tried = 0;  ///< edits, each under each strategy
   SearchedSettings settings;
   std::uint64_t layers = 0;  ///< code that runs several times in a forward pass

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "report/parts/json_parts.hpp"
+#include "report/parts/paragraphs.hpp"
 #include "report/suggest/suggest.hpp"
 
 namespace memreplay {
@@ -65,6 +66,7 @@ void fields(JsonFields& f, const SuggestedDevice& device) {
   f("tried", device.tried, "edits, each under each strategy");
   f("settings_tried", device.settings.tried, "settings searched");
   f("suggestions", device.suggestions, "those that fit first, the cheapest first");
+  f("remarks", nothing_requested_remarks(device.trace, device.nothing_requested), "sentences");
   f("best", only_if(device.best() != nullptr, 0), "its index; null: none fits");
 }
 

@@ -359,6 +359,10 @@ std::string to_text(const SuggestAnswer& answer, const TextStyle& style) {
   Sheet out(style);
   for (const SuggestedDevice& device : answer.devices) {
     if (&device != &answer.devices.front()) out += '\n';
+    if (device.nothing_requested) {
+      append_paragraph(out, nothing_requested_sentence(device.trace));
+      continue;
+    }
     out += ' ' + bold(wrapped(first_sentence(device), 1, style.width), style) + "\n\n";
     append_paragraph(out, device.trace.path + ": " + coverage_phrase(device.trace));
     if (device.device.capacity_from != CapacityFrom::option) {

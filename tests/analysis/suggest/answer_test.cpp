@@ -238,6 +238,19 @@ TEST(Suggest, TheRecordedFailureIsTheBudget) {
   EXPECT_EQ(answered.devices.at(0).device.capacity_from, CapacityFrom::recorded_oom);
 }
 
+TEST(Suggest, AStateWithoutAHistoryFitsNothingForCertain) {
+  RecordingWriter writer;
+  writer.add(Op::marker, kNoSlot, 0);
+  std::ostringstream out;
+  writer_named("mrt").write(writer.recording(), out);
+  const TemporaryFile file(out.str(), ".mrt");
+  const SuggestAnswer answered =
+      answer(Inputs({.paths = {file.path()}}), {.budget = 1024 * kMiB}, {});
+  EXPECT_TRUE(answered.devices.at(0).nothing_requested);
+  EXPECT_TRUE(answered.devices.at(0).suggestions.empty());
+  EXPECT_FALSE(answered.all_fit());
+}
+
 TEST(Suggest, WithoutABudgetNothingCanBeSaid) { EXPECT_THROW(suggested({}), UsageError); }
 
 }  // namespace
