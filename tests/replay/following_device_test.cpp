@@ -205,7 +205,7 @@ TEST(Trial, OfAnotherAllocatorTheRecordedRegionsAreFollowedAsLongAsTheyAreAskedF
   const Recording recording = of_host(true);
   EXPECT_EQ(regions_of(recording, "bfc"),
             (std::vector<Address>{kHigh, kHigh + kGiB, kHigh + kTiB}));
-  EXPECT_NE(regions_of(recording, "bfc:first_region=1MiB").front(), kHigh);
+  EXPECT_NE(regions_of(recording, "bfc:first_region=4MiB").front(), kHigh);
 }
 
 TEST(Trial, OnAHostTheRegionsOfBfcGoDownward) {

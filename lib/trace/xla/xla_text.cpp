@@ -45,7 +45,7 @@ LiveRanges live_ranges(const Input& input) {
   while (lines.next()) {
     const std::string_view line = without_blanks(lines.line());
     if (line == "BufferLiveRange:") is_range = true;
-    if (line.starts_with("Live ranges at ")) break;
+    if (line.starts_with("Live ranges at ") || line == "BufferAssignment:") break;
     const std::size_t colon = line.rfind(':');
     const std::size_t dash = line.rfind('-');
     if (!is_range || line.ends_with(':') || colon == line.npos) continue;

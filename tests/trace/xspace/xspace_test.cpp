@@ -94,7 +94,8 @@ TEST(XSpaceReader, BlocksFromBeforeAreThereAsFarAsTheyAreFreed) {
 TEST(XSpaceReader, OperatorsAreTagsOfAllocations) {
   const Recording recording =
       read(xspace({{{.ps = 1, .address = 16, .requested = 100, .op = "Fill"},
-                    {.ps = 2, .allocates = false, .address = 16, .requested = 100, .op = "Pow"}}}));
+                    {.ps = 2, .allocates = false, .address = 16, .requested = 100, .op = "Pow"}}},
+                  512));
   const Trace& trace = recording.traces.at(0);
   EXPECT_EQ(recording.texts.at(trace.tags.at(0)), "Fill");
   EXPECT_EQ(trace.tags.at(1), 0u);
