@@ -111,6 +111,7 @@ class TerminalText {
   }
 
  private:
+  /// To who runs a build: GitHub takes a line that begins with ::, and ##[ anywhere, Azure ##vso[.
   bool begins_command(std::string_view text) const {
     if (reader_ != For::terminal) return false;
     if (text.starts_with("::")) return line_is_blank_;

@@ -129,7 +129,7 @@ TEST(CheckText, WhatCouldNotBeCheckedIsCountedAndNamed) {
   EXPECT_TRUE(says(to_junit(answer), "tests=\"3\" failures=\"1\" errors=\"1\" "));
   EXPECT_TRUE(says(to_junit(answer),
                    "  <testcase classname=\"x&lt;y.csv\" name=\"is checked\">\n"
-                   "    <error type=\"not checked\" message=\"x&lt;y.csv:3: size is 'many'\">"));
+                   "    <error type=\"not checked\" message=\"x&lt;y.csv:3: size is &#39;many&#39;\">"));
 }
 
 TEST(CheckText, WhereItIsNotThePlainCaseTheEntryIsNamed) {
