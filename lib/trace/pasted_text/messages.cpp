@@ -304,12 +304,17 @@ bool is_there(const Sign& sign, std::string_view text) {
 bool may_say_something(std::string_view block) {
   static const SignTable kTable;
   constexpr unsigned kOfSize = Sign::memory | Sign::size, kOfStatus = Sign::exit | Sign::status;
+  const unsigned char* const group_of = kTable.group_of.data();
   unsigned seen = 0;
-  for (std::size_t at = 0; at + 2 < block.size(); ++at) {
-    const unsigned char group = kTable.group_of[pair_of(block[at], block[at + 1])];
-    if (group == 0) continue;
+  std::size_t end = 0;
+  char before = 0;
+  for (const char c : block) {
+    const unsigned char group = group_of[pair_of(before, c)];
+    before = c;
+    ++end;
+    if (group == 0 || end < 2) continue;
     for (const Sign& sign : kTable.groups[group]) {
-      if ((seen & sign.of) == 0 && is_there(sign, block.substr(at))) seen |= sign.of;
+      if ((seen & sign.of) == 0 && is_there(sign, block.substr(end - 2))) seen |= sign.of;
     }
     if ((seen & Sign::message) != 0 || (seen & kOfSize) == kOfSize ||
         (seen & kOfStatus) == kOfStatus) {

@@ -34,24 +34,31 @@ class WordFinder {
   /// Calls `use` with the places of words and the words until it returns true.
   template <typename Use>
   bool any(std::string_view text, const Use& use) const {
-    for (std::size_t at = 0; at + 2 < text.size(); ++at) {
-      const unsigned char group = group_of_[slot_of(text[at], text[at + 1], text[at + 2])];
-      if (group == 0) continue;
-      for (const std::string_view word : groups_[group]) {
-        if (starts_with(text.substr(at), word) && use(at, word)) return true;
+    if (text.size() < 3) return false;
+    const unsigned char* const group_of = group_of_.data();
+    const char* const last = text.data() + text.size();
+    std::size_t slot = slot_of(0, text[0], text[1]);  // of the three characters that end at `at`
+    for (const char* at = text.data() + 2; at != last; ++at) {
+      slot = (slot << 5 | (static_cast<unsigned char>(*at) & kLetter)) & (kSlots - 1);
+      if (group_of[slot] == 0) continue;
+      const auto from = static_cast<std::size_t>(at - text.data()) - 2;
+      for (const std::string_view word : groups_[group_of[slot]]) {
+        if (starts_with(text.substr(from), word) && use(from, word)) return true;
       }
     }
     return false;
   }
 
  private:
+  static constexpr unsigned kLetter = 31;  ///< in either case
+  static constexpr std::size_t kSlots = std::size_t{1} << 15;
+
   static std::size_t slot_of(char first, char second, char third) {
-    constexpr unsigned kLetter = 31;  // in either case
     const auto bits = [](char c) { return static_cast<unsigned char>(c) & kLetter; };
     return bits(first) << 10 | bits(second) << 5 | bits(third);
   }
 
-  std::array<unsigned char, 1 << 15> group_of_{};  ///< 0: none
+  std::array<unsigned char, kSlots> group_of_{};  ///< 0: none
   std::vector<std::vector<std::string_view>> groups_ = {{}};
 };
 
