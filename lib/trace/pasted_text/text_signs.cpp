@@ -37,7 +37,7 @@ class WordFinder {
     if (text.size() < 3) return false;
     const unsigned char* const group_of = group_of_.data();
     const char* const last = text.data() + text.size();
-    std::size_t slot = slot_of(0, text[0], text[1]);  // of the three characters that end at `at`
+    std::size_t slot = slot_of(0, text[0], text[1]);  // the three characters that end at `at`
     for (const char* at = text.data() + 2; at != last; ++at) {
       slot = (slot << 5 | (static_cast<unsigned char>(*at) & kLetter)) & (kSlots - 1);
       if (group_of[slot] == 0) continue;

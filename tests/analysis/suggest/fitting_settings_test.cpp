@@ -16,10 +16,10 @@ class FittingSettingsOf {
     const FittedProgram program(subject, {});
     const Setup setup;
     const Control control;
-    const BudgetJudge judge(setup, budget, control);
+    const BudgetJudge judge(setup, budget, RestOfStep::recorded, control);
     Suggestion as_usual{.strategy = "recorded"};
     judge.judge(program, parse_strategy("recorded"), as_usual);
-    EXPECT_FALSE(as_usual.fits);
+    EXPECT_EQ(as_usual.fits, false);
     may_fit = judge.may_fit(as_usual);
     FittingSettings settings(setup, judge, control);
     found = settings.search(program, as_usual);

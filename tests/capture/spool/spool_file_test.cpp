@@ -81,7 +81,8 @@ TEST(Processes, EachSpoolOfAFolderIsOneByTheTimeWhenItBegins) {
   write_spool(folder.path() / "9.malloc.spool", head_of(9), Pages());
   const std::ofstream other(folder.path() / "other.txt");
   const std::ofstream damaged(folder.path() / "7.malloc.spool");
-  const auto [all, unreadable] = processes_in(folder.path());
+  const auto [all, running, unreadable] = processes_in(folder.path());
+  EXPECT_TRUE(running.empty());
   ASSERT_EQ(unreadable.size(), 1);
   EXPECT_NE(unreadable[0].find("7.malloc.spool: is empty"), std::string::npos);
   ASSERT_EQ(all.size(), 2);
