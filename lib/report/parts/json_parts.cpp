@@ -227,11 +227,16 @@ void recorded_fields(JsonFields& f, const TraceSummary& t) {
   f("peak_reserved_event", t.peak_reserved_event, "right after it most was reserved");
   f("oom_retries", t.retries, "requests for which memory was released first; null: unknown");
   f("state", t.state, "the memory at the end; null where the recording holds none");
-  if (f.sometimes(t.stated.own_count.has_value())) {
-    const OwnCount own = t.stated.own_count.value_or(OwnCount());
+  const bool counts = t.stated.own_count.has_value();
+  const OwnCount own = t.stated.own_count.value_or(OwnCount());
+  if (f.sometimes(counts)) {
     f("peak_allocated_bytes", own.peak, "by its allocator's own count, after its rounding");
-    f("end_allocated_bytes", own.end, "likewise, after the last event");
+  }
+  if (f.sometimes(counts)) f("end_allocated_bytes", own.end, "likewise, after the last event");
+  if (f.sometimes(counts)) {
     f("allocated_before_start_bytes", own.before, "likewise, before the first event");
+  }
+  if (f.sometimes(counts)) {
     f("allocators", each(std::vector<OwnCount>{own}, own_count_fields), "whose calls they are");
   }
   if (f.sometimes(t.stated.end_live.has_value())) {
