@@ -205,7 +205,7 @@ class FailedStep {
       if (is_backward(stack)) {
         backward = i;
       } else if (backward) {
-        if (optimizes || requests_[i] <= used_) boundary_ = backward;
+        if (optimizes || used_ > requests_[*backward]) boundary_ = backward;
         goes_forward_again_ |= !optimizes;
       }
     }

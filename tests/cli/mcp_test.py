@@ -219,7 +219,8 @@ class Mcp(unittest.TestCase):
 
     def test_a_request_can_be_cancelled_while_it_is_worked_on_and_while_it_waits(self):
         trace = str(self.folder / "long.csv")  # a replay takes a good part of a second, and there are hundreds
-        subprocess.run([PROGRAM, "generate", "random", trace, "--events", "400000", "--live", "4000", "--seed", "1", "-q"], check=True)
+        subprocess.run([PROGRAM, "generate", "random", trace, "--events", "400000", "--live", "4000", "--seed", "1"],
+                       check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         with Server(str(self.folder)) as server:
             begun = time.monotonic()
             for number in (71, "seventy-two"):

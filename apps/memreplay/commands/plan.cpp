@@ -151,7 +151,8 @@ int run_plan(const Command& command, const std::vector<std::string>& arguments) 
   }
   refuse_both(asked.question);
   asked.page.require_page();
-  asked.question.read = asked.input.read;
+  asked.question.format = asked.input.read.format;
+  asked.question.buffer_assignment = asked.input.read.buffer_assignment;
 
   Printer printer(asked.reports);
   Progress progress(asked.reports.quiet);

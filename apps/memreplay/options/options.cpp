@@ -149,19 +149,19 @@ void add_device_shape(CommandLine& line, RunOptions& o) {
                  throw UsageError("--granularity is 0; expected 1 or more");
                }
              });
-  line.value("--address-policy", "auto|cuda-linux|upward|downward|first-fit",
-             "Order of addresses: as recorded, as NVIDIA's driver, never reused, as a host maps "
-             "memory, or lowest free. Default: auto.",
-             [&o](const std::string& text) {
-               constexpr std::array kPolicies = {AddressPolicy::automatic,
-                                                 AddressPolicy::cuda_linux, AddressPolicy::upward,
-                                                 AddressPolicy::downward, AddressPolicy::first_fit};
-               const auto policy = kPolicies.at(
-                   choice_argument("--address-policy", text,
-                                   {"auto", "cuda-linux", "upward", "downward", "first-fit"}));
-               o.setup.device.policy.reset();
-               if (policy != AddressPolicy::automatic) o.setup.device.policy = policy;
-             });
+  line.value(
+      "--address-policy", "auto|cuda-linux|upward|downward|first-fit",
+      "Order of addresses: as recorded, as NVIDIA's driver, never reused, as a host maps "
+      "memory, or lowest free. Default: auto.",
+      [&o](const std::string& text) {
+        constexpr std::array kPolicies = {AddressPolicy::automatic, AddressPolicy::cuda_linux,
+                                          AddressPolicy::upward, AddressPolicy::downward,
+                                          AddressPolicy::first_fit};
+        const auto policy = kPolicies.at(choice_argument(
+            "--address-policy", text, {"auto", "cuda-linux", "upward", "downward", "first-fit"}));
+        o.setup.device.policy.reset();
+        if (policy != AddressPolicy::automatic) o.setup.device.policy = policy;
+      });
   line.value("--address-gap", "SIZE", "Unused addresses after each region. Default: 0.",
              [&o](const std::string& text) {
                o.setup.device.address_gap = size_argument("--address-gap", text);

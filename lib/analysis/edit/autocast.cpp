@@ -121,7 +121,8 @@ class Autocasting {
     if (guess_.no_workspaces && forwards_.named(operation).convolves)
       drop_workspaces(operation.blocks);
     if (operation.weight > 0 && !(operation.weight_again && how_.cache)) {
-      const Spot used = forwards_.saves_weight(pass, operation) ? end : Spot{operation.end, kCopies};
+      const Spot used =
+          forwards_.saves_weight(pass, operation) ? end : Spot{operation.end, kCopies};
       const Spot scope{pass.end(lives_, trace_.size()), kCopies};
       const Spot kept = how_.cache ? std::max(used, scope) : used;
       copy(operation.result, half_of(operation.weight), begin, kept);

@@ -49,7 +49,7 @@ Rewritten edit_once(const Subject& subject, const Edit& edit, const EditGuess& g
     made.facts.push_back(std::move(checkpointed.facts));
     return std::move(checkpointed.written);
   }
-  EditedBlocks blocks = is_autocast(edit) ? autocasted(recording, trace, edit, guess.types)
+  EditedBlocks blocks = is_autocast(edit)  ? autocasted(recording, trace, edit, guess.types)
                         : is_offload(edit) ? offloaded(recording, trace, edit, guess.moves)
                                            : with_blocks_changed(recording, trace, edit);
   made.facts.push_back(std::move(blocks.facts));
@@ -127,8 +127,8 @@ struct WayToCast {
   double reach = 0;  ///< see MadeRecording
 };
 
-/// Beside the likeliest one. All unnamed operations in fp32 are most that can be wrong one way; half
-/// as much may be the other way, such as by operations that are thought to copy and do not.
+/// Beside the likeliest one. All unnamed operations in fp32 are most that can be wrong one way;
+/// half as much may be the other way, such as by operations that are thought to copy and do not.
 /// Convolutions in half precision take other kernels, whose workspaces may be larger as well.
 constexpr std::array kWaysToCast = {
     WayToCast{.types = {.unnamed = AutocastGuess::Unnamed::single}, .reach = -0.5},

@@ -171,6 +171,17 @@ void name_by_python(std::string_view file, std::string_view function, NamedOpera
   }
 }
 
+// The last request, if the program went on after a backward pass: what is freed later goes with the
+// program. Else with the pass.
+std::uint64_t end_of_program(const std::vector<std::uint64_t>& allocations, const Passes& passes) {
+  if (allocations.empty()) return 0;
+  const auto first = std::ranges::find_if(
+      allocations, [&](std::uint64_t event) { return passes.backward_before(event) > 0; });
+  const bool goes_on = first != allocations.end() &&
+                       passes.others_before(allocations.back() + 1) > passes.others_before(*first);
+  return goes_on ? allocations.back() : BlockLife::kNever - 1;
+}
+
 }  // namespace
 
 std::vector<NamedOperation> named_operations(const Recording& recording) {
@@ -291,7 +302,7 @@ void ForwardPasses::split(const Passes& passes) {
   std::vector<std::uint32_t> forward;
   std::vector<std::uint32_t> backward;
   bool begun = false;
-  const std::uint64_t last = allocations_.empty() ? 0 : allocations_.back();
+  const std::uint64_t last = end_of_program(allocations_, passes);
   for (std::uint32_t block = 0; block < lives_.blocks.size(); ++block) {
     const BlockLife& life = lives_.blocks[block];
     const NamedOperation& named = names_[life.stack];

@@ -42,8 +42,8 @@ std::vector<NamedOperation> named_operations(const Recording& recording);
 
 /// What the backward pass does for one operation that multiplies with a weight.
 struct BackwardNode {
-  std::uint64_t begin = BlockLife::kNever;  ///< event of its first request
-  std::uint64_t end = 0;                    ///< the first request after its own
+  std::uint64_t begin = BlockLife::kNever;           ///< event of its first request
+  std::uint64_t end = 0;                             ///< the first request after its own
   std::uint32_t input_gradient = BlockLives::kNone;  ///< block; none: nobody needs it
 
   bool is_known() const { return begin != BlockLife::kNever; }
@@ -116,7 +116,7 @@ class ForwardPasses {
   const Trace& trace_;
   const BlockLives& lives_;
   const std::vector<NamedOperation>& names_;
-  BlockLives by_call_;                      ///< stacks are calls
+  BlockLives by_call_;  ///< stacks are calls
   std::vector<NodeSpan> nodes_;
   std::vector<std::uint64_t> allocations_;  ///< events
   std::vector<Bytes> parameters_;           ///< sizes, upwards, each once
@@ -151,8 +151,8 @@ struct AutocastGuess {
     half,     ///< they return half precision where an operand is
   };
   Unnamed unnamed = Unnamed::promote;
-  bool halves_mixed = false;  ///< a gradient is in half precision where some value of its size is
-  bool keeps_inputs = false;  ///< what products take in fp32 lives on beside its copy
+  bool halves_mixed = false;   ///< a gradient is in half precision where some value of its size is
+  bool keeps_inputs = false;   ///< what products take in fp32 lives on beside its copy
   bool no_workspaces = false;  ///< convolutions need none; else as many bytes as in fp32
 };
 

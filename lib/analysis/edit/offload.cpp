@@ -37,8 +37,8 @@ class Offloading {
   EditedBlocks make() {
     choose();
     if (facts_.blocks == 0) {
-      throw UsageError(fmt::format(
-          "--edit {}: nothing selected is saved for a backward pass", edit_.text));
+      throw UsageError(
+          fmt::format("--edit {}: nothing selected is saved for a backward pass", edit_.text));
     }
     move_out();
     bring_back();

@@ -97,8 +97,9 @@ TraceLives program_lives(const Trace& trace, const Program& program, Bytes align
 TraceLives lives_of(const Subject& subject, const PlanQuestion& question,
                     const ProgramOptions& options, Bytes alignment) {
   if (states_lifetimes(subject.recording().format)) {
-    return stated_lives(stated_buffers(subject.recording().path, question.read), alignment,
-                        question.verify);
+    const ReadOptions read{.format = question.format,
+                           .buffer_assignment = question.buffer_assignment};
+    return stated_lives(stated_buffers(subject.recording().path, read), alignment, question.verify);
   }
   return program_lives(subject.trace(), program_of(subject, options), alignment);
 }

@@ -24,8 +24,9 @@ struct PlanQuestion {
   std::vector<MemoryToFill> memories;  ///< empty: one, of the planner's capacity
   /// For every size and offset; unset: 512 for recordings, 1 where lifetimes are stated.
   std::optional<Bytes> alignment;
-  Setup setup;          ///< for the replay beside it
-  ReadOptions read;     ///< as the recordings were
+  Setup setup;                    ///< for the replay beside it
+  std::string format;             ///< of all recordings; empty: each is recognised
+  std::string buffer_assignment;  ///< XLA's text beside its live ranges; empty: of the same name
   bool verify = false;  ///< the plans that the files carry are looked at, and none is made
 };
 

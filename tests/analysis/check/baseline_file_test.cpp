@@ -24,7 +24,8 @@ Baseline two_entries() {
 
 TEST(BaselineFile, KeepsNamesOfWhateverBytes) {
   Baseline baseline;
-  for (const char* name : {"caf\xe9.csv", "caf\xe8.csv", "caf\\xe9.csv", "caf\\x5cxe9", "caf\u00e9", "\\"}) {
+  for (const char* name :
+       {"caf\xe9.csv", "caf\xe8.csv", "caf\\xe9.csv", "caf\\x5cxe9", "caf\u00e9", "\\"}) {
     BaselineEntry entry{.trace = name, .setup = {"torch", "", std::nullopt}};
     entry.metrics["ooms"] = {0, *parse_tolerance("0")};
     entry.places = PlacesHeld{.places = {{name, 1}, {"\xff", 2}, {"\xfe", 3}}};

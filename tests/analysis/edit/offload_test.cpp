@@ -70,8 +70,7 @@ TEST(Offload, WhatGoesLastButCameLaterWasHeldByAVariable) {
   ProgramWriter program;
   program.at(step_line(4)).ask(11).at(step_line(5)).ask(12).at(step_line(6)).ask(13);
   program.backward().ask(40).free(13).ask(41).free(40).free(11).ask(42).free(41).free(12);
-  EXPECT_EQ(moved_told(program),
-            "+11 +12 -11 +13 -13 +13 +40 -13 +11 +41 -11 -40 +42 -41 -12");
+  EXPECT_EQ(moved_told(program), "+11 +12 -11 +13 -13 +13 +40 -13 +11 +41 -11 -40 +42 -41 -12");
 }
 
 TEST(Offload, ParametersThatGoWithTheProgramAreNotSaved) {

@@ -20,8 +20,9 @@ TEST(MarkupText, HasNoMarkupAndNoCharacterThatXmlRefuses) {
 TEST(MarkdownText, LeavesOurOwnSentencesAsTheyAre) {
   for (const char* text :
        {"Fragmentation: the 760 MiB request would have fitted, with 46.8 MiB to spare.",
-        "expandable_segments:True serves every request (+4.5 %, -3).", "model.py:13 forward, 40 MiB",
-        "traces/torch/gpt_train_oom.pickle: 730 events", "a & b, 3 > 2, #, @, 5 / 4, 1.5"}) {
+        "expandable_segments:True serves every request (+4.5 %, -3).",
+        "model.py:13 forward, 40 MiB", "traces/torch/gpt_train_oom.pickle: 730 events",
+        "a & b, 3 > 2, #, @, 5 / 4, 1.5"}) {
     EXPECT_EQ(markdown_text(text), text);
   }
   EXPECT_EQ(markdown_words("-"), "-");
@@ -41,9 +42,7 @@ TEST(MarkdownText, BeginsNoBlock) {
   EXPECT_EQ(markdown_words("a\n# b"), "a # b");
 }
 
-TEST(MarkdownCode, StaysCodeOnOneLine) {
-  EXPECT_EQ(markdown_code("a`b\nc\x1b"), "`a'b c\\x1b`");
-}
+TEST(MarkdownCode, StaysCodeOnOneLine) { EXPECT_EQ(markdown_code("a`b\nc\x1b"), "`a'b c\\x1b`"); }
 
 }  // namespace
 }  // namespace memreplay

@@ -34,6 +34,36 @@ TEST(PastedMessages, EveryKindHasSamplesOfTwoWordings) {
   }
 }
 
+TEST(PastedMessages, ALinkOrATitleOfATerminalHidesNothing) {
+  const std::string message =
+      "CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 6.00 GiB total capacity)";
+  for (const char* before :
+       {"\x1b]8;;file:///a.py\x1b\\a.py\x1b]8;;\x1b\\ ", "\x1b]0;title\x07",
+        "\x1b]8;;a\x07b\x1b]8;;\x07", "\x1b]never ended ", "\x1bP1$r\x1b\\", "\x1b_a\x1b\\",
+        "\x1b^a\x1b\\", "\x1bXa\x1b\\",
+        "\\u001b]8;;file:///a.py\\u001b\\\\a.py\\u001b]8;;\\u001b\\\\ ", "\\u001b]0;title\\u0007",
+        "^[]8;;a^[\\b^[]8;;^[\\ ", "\\x1b]0;title\\x07", "\x1b]open\n"}) {
+    const Messages messages = told_by(before + message);
+    ASSERT_EQ(messages.size(), 1u) << before;
+    EXPECT_TRUE(messages[0][Figure::requested]) << before;
+  }
+}
+
+TEST(PastedMessages, ARankOfALineIsThatOfAllItsMessages) {
+  const auto message = [](const char* size) {
+    return std::string("CUDA out of memory. Tried to allocate ") + size +
+           " GiB (GPU 0; 6.00 GiB total capacity; 781.59 MiB already allocated; 3.03 GiB free; "
+           "1.24 "
+           "GiB reserved in total by PyTorch)";
+  };
+  std::string line = "{\"rank\": 3, \"log\": [";
+  for (const char* size : {"1.00", "2.00", "3.00"}) line += '"' + message(size) + "\", ";
+  const Messages messages = told_by(line + "]}\n" + message("4.00") + '\n');
+  ASSERT_EQ(messages.size(), 4u);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(messages[i][Count::rank], 3u) << i;
+  EXPECT_EQ(messages[3][Count::rank], std::nullopt);
+}
+
 TEST(PastedMessages, EverySampleIsReadAsItsKindWithItsFigures) {
   for (const MessageSample& sample : message_samples()) {
     SCOPED_TRACE(sample.wording);
@@ -171,230 +201,6 @@ TEST(PastedMessages, NoiseTakesFiguresAwayAndChangesNone) {
       }
     }
   }
-}
-
-// A bare line, the kind that it is read as, and its row in the table of spellings.
-struct Spelling {
-  std::string_view line;
-  std::string_view kind;
-  std::string_view type;
-};
-constexpr Spelling kSpellings[] = {
-    {"[ 42.1] Memory cgroup out of memory: Killed process 812 (python) total-vm:41kB", "host",
-     "cgroup"},
-    {"oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=x,task=python", "host", "cgroup"},
-    {"oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),task=python", "host", "kernel"},
-    {"python invoked oom-killer: gfp_mask=0x140cca(GFP_HIGHUSER_MOVABLE)", "host", "kernel"},
-    {"    Reason:       OOMKilled", "host", "pod"},
-    {"trainer-0   0/1   OOMKilled   3   5m", "host", "pod"},
-    {"\"OOMKilled\": true,", "host", "pod"},
-    {"slurmstepd: error: Detected 1 oom_kill event in StepId=812.batch.", "host", "job"},
-    {"slurmstepd: error: Detected 3 oom-kill event(s) in step 9.0 cgroup.", "host", "job"},
-    {"slurmstepd: error: Exceeded job memory limit", "host", "job"},
-    {"TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.", "host", "job"},
-    {"RuntimeError: DataLoader worker (pid 31) is killed by signal: Killed. ", "host", "worker"},
-    {"RuntimeError: DataLoader worker (pid 31) is killed by signal: Bus error. ", "host",
-     "shared memory"},
-    {"ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient "
-     "shared memory (shm).",
-     "host", "shared memory"},
-    {"Workers (tasks / actors) killed due to memory pressure (OOM): 2", "host", "ray"},
-    {"Task was killed due to the node running low on memory.", "host", "ray"},
-    {"Killed", "host", "exit"},
-    {"zsh: killed     python train.py", "host", "exit"},
-    {"run.sh: line 12:  4711 Killed                  python train.py", "host", "exit"},
-    {"[1]+  Killed                  python train.py", "host", "exit"},
-    {"[2]    4711 killed     python train.py", "host", "exit"},
-    {"Process exited with code 137", "host", "exit"},
-    {"  exitcode  : -9 (pid: 4711)", "host", "exit"},
-    {"Signal 9 (SIGKILL) received by PID 4711", "host", "exit"},
-    {"subprocess.CalledProcessError: Command died with <Signals.SIGKILL: 9>.", "host", "exit"},
-    {"exits with return code = -9", "host", "exit"},
-    {"OSError: [Errno 12] Cannot allocate memory", "host", "mapping"},
-    {"terminate called after throwing an instance of 'std::bad_alloc'", "host", "mapping"},
-    {"MemoryError", "host", "python"},
-    {"RuntimeError: CUDA driver error: out of memory", "gpu-error", "driver"},
-    {"RuntimeError: CUDA Error: out of memory at /workspace/csrc/cumem_allocator.cpp:62",
-     "gpu-error", "sleep"},
-    {"[torch_memory_saver.cpp] CUresult error  result=2 file=csrc/a.cpp func=cu_mem_create "
-     "line=103",
-     "gpu-error", "memory saver"},
-    {"[torch_memory_saver.cpp] cudaError error: 2 (out of memory)  file=csrc/core.cpp func=resume",
-     "gpu-error", "memory saver"},
-    {"CUDA error: out of memory\n  current device: 1, in function alloc at ggml-cuda.cu:450",
-     "gpu-error", "llama.cpp"},
-    {"ROCm error: out of memory\n  current device: 0, in function alloc at ggml-cuda.cu:450",
-     "gpu-error", "llama.cpp"},
-    {"MUSA error: out of memory", "gpu-error", "llama.cpp"},
-    {"RuntimeError: CUDA failed with error out of memory", "gpu-error", "CTranslate2"},
-    {"TensorStorage /io/include/tensorview/tensor.h 168\ncuda failed with error 2 out of memory. "
-     "use CUDA_LAUNCH_BLOCKING=1",
-     "gpu-error", "spconv"},
-    {"RuntimeError: [TM][ERROR] CUDA runtime error: out of memory /src/turbomind/utils/a.h:246",
-     "gpu-error", "TurboMind"},
-    {"[TensorRT-LLM][ERROR] CUDA runtime error in ::cudaMallocAsync(ptr, n, s): out of memory",
-     "gpu-error", "TensorRT-LLM"},
-    {"src/storage/./pooled_storage_manager.h:187: cudaMalloc failed: out of memory", "gpu-error",
-     "MXNet"},
-    {"cv2.error: OpenCV(4.10.0) gpu_mat.cu:121: error: (-217:Gpu API call) out of memory in "
-     "function",
-     "gpu-error", "OpenCV"},
-    {"InternalError: Dst tensor is not initialized.", "gpu-error", "Dst tensor"},
-    {"RuntimeError: CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate(handle)`",
-     "gpu-error", "handle"},
-    {"E cuda_dnn.cc:384] Could not create cudnn handle: CUDNN_STATUS_NOT_INITIALIZED", "gpu-error",
-     "handle"},
-    {"THCudaCheck FAIL file=/pytorch/THC/generic/THCStorage.cu line=58 error=2 : out of memory",
-     "gpu-error", "tensor"}};
-
-TEST(PastedMessages, EverySpellingIsReadAsWhatItIs) {
-  for (const Spelling& spelling : kSpellings) {
-    for (const std::string before : {"", "[rank3]: ", "2024-01-01T00:00:00.1Z stderr F "}) {
-      const std::string text = "epoch 3, loss 0.25\n" + before + std::string(spelling.line) + "\n";
-      SCOPED_TRACE(text);
-      const Messages messages = told_by(text);
-      ASSERT_EQ(messages.size(), 1u);
-      EXPECT_EQ(messages[0].kind, spelling.kind);
-      EXPECT_EQ(messages[0][OomWord::type], spelling.type);
-    }
-  }
-}
-
-// Lines of programs that are well, with words of the others.
-constexpr std::string_view kHealthy[] = {
-    "\"OOMKilled\": false,\n\"ExitCode\": 0\n",
-    "memory.events: low 0 high 0 max 12 oom 0 oom_kill 0\n",
-    "Process finished with exit code 0\n",
-    "Killing the old server: its 4 workers are gone\n",
-    "Skilled labour, 137 items, -9 degrees\n",
-    "vm.overcommit_memory = 1, oom_score_adj 0\n",
-    "INFO: the OOM killer is disabled (--oom-kill-disable)\n",
-    "Worker exits. Potential root causes: (1) The process is killed by SIGKILL by OOM killer due "
-    "to high memory usage. (2) ray stop --force is called.\n",
-    "I0000 00:00:1795877383.607090 3904 port.cc:153] oneDNN custom operations are on.\n"
-    "E0000 00:00:1795877383.607555 3904 cuda_platform.cc:52] failed call to cuInit: INTERNAL: CUDA "
-    "error: Failed call to cuInit: UNKNOWN ERROR (303)\n",
-    "INFO 03-04 09:00:00 [gpu_model_runner.py:5306] Model loading took 40.20 GiB memory\n"
-    "INFO 03-04 09:00:40 [gpu_worker.py:538] Available KV cache memory: 30.00 GiB\n"
-    "INFO:     Application startup complete.\n",
-    "[2025-03-14 09:20:12] KV Cache is allocated. #tokens: 371661, K size: 22.68 GB, V size: 22.68 "
-    "GB\n[2025-03-14 09:20:12] The server is fired up and ready to roll!\n",
-    "load_tensors: offloaded 33/33 layers to GPU\nllama_context: CUDA0 compute buffer size = "
-    "560.00 "
-    "MiB\nmain: server is listening on http://127.0.0.1:8080\n",
-    "[rank0] memory_allocated: 31.2 GB\nstep 1 loss: 2.0\nstep 2 loss: 1.9\n"};
-
-bool tells_of_a_failure(const OomMessage& message) {
-  constexpr std::string_view kFailures[] = {"host", "gpu-error", "torch", "xla", "bfc"};
-  return !message.harmless && std::ranges::find(kFailures, message.kind) != std::end(kFailures);
-}
-
-TEST(PastedMessages, AHealthyProgramIsNoFailureWhateverHappensToItsText) {
-  for (const std::string_view healthy : kHealthy) {
-    for (unsigned seed = 0; seed < 200; ++seed) {
-      const std::string text =
-          seed == 0 ? std::string(healthy) : Noise(seed).over(std::string(healthy));
-      for (const OomMessage& message : told_by(text)) {
-        EXPECT_FALSE(tells_of_a_failure(message))
-            << message.kind << ' ' << message[OomWord::type] << ", seed " << seed << '\n'
-            << text;
-      }
-    }
-  }
-}
-
-TEST(PastedMessages, AStatusIsAWholeNumber) {
-  EXPECT_EQ(told_by("exit code 137\n").size(), 1u);
-  EXPECT_TRUE(told_by("exit code 1370\n").empty());
-  EXPECT_TRUE(told_by("exit code 137\n0 of 12\n").empty());  // or a number that a line breaks
-}
-
-TEST(PastedMessages, AHarmlessLineHidesNoOther) {
-  const std::string harmless =
-      "Allocator (GPU_0_bfc) ran out of memory trying to allocate 5.75GiB with freed_by_count=0. "
-      "The caller indicates that this is not a failure, but this may mean that there could be "
-      "performance gains if more memory were available.\n";
-  for (const std::string other :
-       {"RESOURCE_EXHAUSTED: Out of memory while trying to allocate 9663676416 bytes.\n",
-        "CUBLAS_STATUS_NOT_INITIALIZED\n"}) {
-    EXPECT_EQ(told_by(harmless + other).size(), 2u) << other;
-    EXPECT_EQ(told_by(other + harmless).size(), 2u) << other;
-  }
-}
-
-TEST(PastedMessages, EveryLineOfAQuotationMayBeginWithASign) {
-  const std::string text(message_samples()[0].text);
-  Messages plain = told_by(text);
-  for (const std::string sign :
-       {"| ", "# ", "## ", "// ", "- ", "; ", "% ", "\xE2\x96\x8E ", "\xC2\xA6 ", "\xC2\xBB ",
-        "\xE2\x80\xA2 ", "\xE2\x80\xBA ", "\xE2\x9D\xAF ", "\xE2\x96\x8C ", "|", "#"}) {
-    std::string lines;
-    for (std::size_t at = 0; at < text.size(); at += 90) {
-      lines += sign + text.substr(at, std::min<std::size_t>(90, text.size() - 1 - at)) + '\n';
-    }
-    const Messages messages = told_by(lines);
-    ASSERT_EQ(messages.size(), 1u) << lines;
-    EXPECT_EQ(messages[0], plain[0]) << lines;
-  }
-}
-
-TEST(PastedMessages, AHyperlinkOfATerminalEndsWhereItEnds) {
-  const std::string text(message_samples()[0].text);
-  for (const std::string end : {"\x1b\\", "\x07", "\\u001b\\\\", "\\u0007"}) {
-    for (const std::string escape : {"\x1b", "\\u001b"}) {
-      const std::string link = escape + "]8;;file:///a/train.py" + end;
-      EXPECT_EQ(told_by(link + "train.py" + escape + "]8;;" + end + ":12\n" + text), told_by(text))
-          << end;
-    }
-  }
-  EXPECT_EQ(told_by("\x1b]8;;file:///never/ended\n" + text), told_by(text));
-}
-
-TEST(PastedMessages, ProcessesThatWorkOnAnotherDeviceHaveAContextByMistake) {
-  const Messages messages = told_by(
-      "|    0   N/A  N/A      3001      C   python                          30120MiB |\n"
-      "|    0   N/A  N/A      3002      C   python                            612MiB |\n"
-      "|    0   N/A  N/A      3003      C   python                            612MiB |\n"
-      "|    1   N/A  N/A      3002      C   python                          29800MiB |\n"
-      "|    2   N/A  N/A      3003      C   python                          29810MiB |\n");
-  ASSERT_EQ(messages.size(), 1u);
-  EXPECT_EQ(messages[0][OomWord::type], "contexts");
-  EXPECT_EQ(messages[0][OomWord::pids], "3002 and 3003");
-  EXPECT_EQ(messages[0][Count::gpu], 0u);
-  EXPECT_EQ(messages[0].processes.at(1).held.bytes, 612u << 20);
-  EXPECT_EQ(messages[0][Figure::outside]->bytes, 1224u << 20);
-}
-
-TEST(PastedMessages, ADraftModelOfSGLangStandsApart) {
-  const std::string first = "Load weight begin. avail mem=78.00 GB\n";
-  const std::string target =
-      "Load weight end. type=LlamaForCausalLM, avail mem=47.50 GB, mem usage=30.50 GB.\n";
-  const std::string second = "Load weight begin. avail mem=47.25 GB\n";
-  for (const std::string type : {"LlamaForCausalLMEagle3", "LlamaForCausalLM"}) {
-    const Messages messages = told_by(
-        first + target + second + "Load weight end. type=" + type +
-        ", avail mem=45.75 GB, mem usage=1.50 GB.\n"
-        "KV Cache is allocated. #tokens: 90112, K size: 11.00 GB, V size: 11.00 GB\n"
-        "KV Cache is allocated. #tokens: 90112, K size: 0.25 GB, V size: 0.25 GB\n"
-        "Capture cuda graph end. Time elapsed: 58.00 s. mem usage=2.25 GB. avail mem=15.50 GB.\n"
-        "Capture draft cuda graph end. Time elapsed: 8.00 s. mem usage=0.25 GB. avail "
-        "mem=15.25 GB.\n");
-    ASSERT_EQ(messages.size(), 1u);
-    const auto gib = [&](Figure figure) {
-      return static_cast<double>(messages[0][figure].value().bytes) / (1 << 30);
-    };
-    EXPECT_EQ(gib(Figure::free_at_start), 78);
-    EXPECT_EQ(gib(Figure::weights), 30.5);
-    EXPECT_EQ(gib(Figure::draft_weights), 1.5);
-    EXPECT_EQ(gib(Figure::kv_cache), 22);
-    EXPECT_EQ(gib(Figure::draft_kv_cache), 0.5);
-    EXPECT_EQ(gib(Figure::graphs), 2.5);
-    EXPECT_EQ(gib(Figure::device_free), 15.25);
-  }
-  // A server that starts again has one model.
-  const Messages again = told_by(first + target + first + target);
-  ASSERT_EQ(again.size(), 1u);
-  EXPECT_FALSE(again[0][Figure::draft_weights]);
 }
 
 TEST(PastedMessages, WhereLinesBreakAndWhatStandsBeforeThemDoesNotMatter) {
