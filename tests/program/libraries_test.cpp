@@ -72,8 +72,9 @@ TEST(Libraries, AnotherDevicesScopesAreNotItsOwn) {
 
 TEST(Libraries, WorkspacesTellCublasAndTheKindOfCard) {
   RecordingWriter one = workspaces(kWorkspace, 1);
-  EXPECT_EQ(traits_of(one).loaded, with({CardLibrary::cublas}));
-  EXPECT_EQ(traits_of(one).workspace, kWorkspace);
+  const CardTraits traits = traits_of(one);
+  EXPECT_EQ(traits.loaded, with({CardLibrary::cublas}));
+  EXPECT_EQ(traits.workspace, kWorkspace);
   RecordingWriter hopper = workspaces(kHopperWorkspace, 3);
   EXPECT_EQ(traits_of(hopper).workspace, kHopperWorkspace);
 }
@@ -82,8 +83,9 @@ TEST(Libraries, ATensorOf32MiBIsNoWorkspace) {
   RecordingWriter kept;
   for (Slot slot = 0; slot < 4; ++slot) kept.alloc(slot, kHopperWorkspace);
   for (Slot slot = 0; slot < 4; ++slot) kept.free(slot);
-  EXPECT_EQ(traits_of(kept).loaded, with({}));
-  EXPECT_EQ(traits_of(kept).workspace, 0u);
+  const CardTraits traits = traits_of(kept);
+  EXPECT_EQ(traits.loaded, with({}));
+  EXPECT_EQ(traits.workspace, 0u);
 }
 
 TEST(SetAside, IsWhatAVirtualCardTakes) {
