@@ -151,7 +151,7 @@ class Record(unittest.TestCase):
         done = self.record(RUNS_OUT)
         self.assertEqual(done.returncode, 1)
         self.assertIn("OutOfMemoryError", done.stderr)
-        self.assertIn("Fragmentation: the 760 MiB request", done.stdout)
+        self.assertIn("Fragmentation: the 759 MiB request", done.stdout)
         self.assert_recorded()
 
     def test_an_oom_is_kept_where_the_program_ends_at_once(self):

@@ -13,6 +13,9 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+from values import values_of  # noqa: E402
+
 TRACES = ROOT / "traces"
 PROGRAM = ""
 ALL = False
@@ -83,7 +86,7 @@ def with_empty_devices(snapshot):
 def read(path):
     opened = gzip.open if path.suffix == ".gz" else open
     with opened(path, "rb") as file:
-        return pickle.load(file)
+        return values_of(file.read())
 
 
 def facts_in(document):

@@ -23,7 +23,7 @@ MOST_TOKENS = 2000
 CHARACTERS_OF_A_TOKEN = 2.3  # of tables, where they are short
 # Tool, file, further arguments, what the answer says.
 CAUSES = [
-    ("explain", "traces/torch/gpt_train_oom.pickle", {}, r"^Fragmentation: the 760 MiB request"),
+    ("explain", "traces/torch/gpt_train_oom.pickle", {}, r"^Fragmentation: the 759 MiB request"),
     ("tune", "traces/torch/gpt_train_oom.pickle", {"seconds": 5}, r"export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"),
     ("fit", "traces/torch/gpt_step.pickle.gz", {"cards": "T4"}, r"T4"),
     ("explain", "traces/torch/pools_kept_whole.pickle", {}, r"^Fragmentation: the 94 MiB request"),

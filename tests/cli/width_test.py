@@ -98,7 +98,7 @@ class Width(unittest.TestCase):
                       on_terminal(["tune", OOM, "--runs", "200"], 60))
 
     def test_an_answer_that_has_scrolled_away_is_said_again(self):
-        verdict = "Fragmentation: the 760 MiB request would have fitted, with 46.8 MiB to spare."
+        verdict = "Fragmentation: the 759 MiB request would have fitted, with 48.0 MiB to spare."
         self.assertEqual(on_terminal(["explain", OOM], 80, rows=24)[-1].strip(), verdict)
         self.assertNotEqual(on_terminal(["explain", OOM], 80, rows=60)[-1].strip(), verdict)
 

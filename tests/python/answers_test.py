@@ -110,7 +110,7 @@ class SameAsTheCommand(unittest.TestCase):
 
     def test_texts(self):
         answer = memreplay.explain(OOM)
-        self.assertTrue(answer.text().startswith("Fragmentation: the 760 MiB request would have fitted"))
+        self.assertTrue(answer.text().startswith("Fragmentation: the 759 MiB request would have fitted"))
         self.assertIn("| ", memreplay.compare(OOM, strategies=["torch"]).markdown())
         self.assertIn("warning", memreplay.lint("expandable_segments:True,max_split_size_mb:128").text())
 
@@ -239,7 +239,8 @@ class Answers(unittest.TestCase):
             for path in paths:
                 pathlib.Path(path).write_text("op,id,size,colour\na,1,100,red\n")
             for question in memreplay.verify, memreplay.info, memreplay.ranks:
-                self.assertEqual([note.partition(":")[0] for note in question(*paths).notes], paths, question)
+                notes = [note.partition(":")[0] for note in question(*paths).notes]
+                self.assertEqual([note for note in notes if note.endswith(".csv")], paths, question)  # verify adds why not
 
     def test_other_threads_go_on(self):
         results = []

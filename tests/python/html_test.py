@@ -43,7 +43,7 @@ class Html(unittest.TestCase):
         self.assertEqual(page.count("<svg"), 1)
 
     def test_a_sentence_stands_for_an_answer(self):
-        self.assertIn("Fragmentation: the 760 MiB", repr(memreplay.explain(OOM)))
+        self.assertIn("Fragmentation: the 759 MiB", repr(memreplay.explain(OOM)))
         self.assertIn("expandable_segments:True serves every recorded request", repr(memreplay.tune(OOM, runs=60)))
 
 

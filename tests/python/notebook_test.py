@@ -25,7 +25,7 @@ class Notebook(unittest.TestCase):
         nbclient.NotebookClient(notebook, timeout=60, kernel_name="python3",
                                 resources={"metadata": {"path": str(NOTEBOOK.parent)}}).execute()
         shown = json.dumps([cell.get("outputs", []) for cell in notebook.cells])
-        for part in ("Fragmentation: the 760 MiB request", "<svg", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"):
+        for part in ("Fragmentation: the 759 MiB request", "<svg", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"):
             self.assertIn(part, shown)
 
 

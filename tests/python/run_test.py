@@ -43,7 +43,7 @@ class Run(unittest.TestCase):
         done = self.run_python("-m", "memreplay", "run", "train.py", "--lr", "3")
         self.assertEqual(done.returncode, 1)
         self.assertEqual(done.stdout.splitlines()[0], "arguments ['--lr', '3']")
-        self.assertIn("Fragmentation: the 760 MiB request", done.stdout)
+        self.assertIn("Fragmentation: the 759 MiB request", done.stdout)
         self.assertIn("expandable_segments:True serves every recorded request", done.stdout)
         self.assertIn("OutOfMemoryError", done.stderr)
         self.assertEqual(self.files(), ["recording.pickle"])
@@ -85,7 +85,7 @@ class Run(unittest.TestCase):
         for script in ("import memreplay.auto, torch\n", "import torch, memreplay.auto\n"):
             done = self.run_python("train.py", script=script + "torch.cuda.allocate_too_much()")
             self.assertEqual(done.returncode, 1)
-            self.assertIn("Fragmentation: the 760 MiB request", done.stderr)
+            self.assertIn("Fragmentation: the 759 MiB request", done.stderr)
             self.assertEqual(self.files(), ["memreplay_rank0.pickle"])
             (self.folder / "memreplay_rank0.pickle").unlink()
 

@@ -75,10 +75,10 @@ TEST(ExplainAnswer, IsToldBeforeTheSearch) {
   EXPECT_EQ(heard.said, "explained searched ");
 }
 
-TEST(ExplainAnswer, IsToldAfterASearchThatDecides) {
+TEST(ExplainAnswer, ItsVerdictWaitsForNoSearch) {
   Heard heard;
   answer(bundled("gpt_train_oom.pickle"), ExplainQuestion{.runs = 8}, {}, heard.progress());
-  EXPECT_EQ(heard.said, "decided searched ");
+  EXPECT_EQ(heard.said, "explained searched ");
 }
 
 TEST(ExplainAnswer, OnASmallerDeviceItFailsWhereTheReplayDoes) {

@@ -63,6 +63,7 @@ TEST(Growth, StandsInThePlaceOfTheExplanation) {
   device.trace.path = "run.csv";
   device.growth = growth(Verdict::grows, {0, kMiB, 2 * kMiB, 3 * kMiB});
   device.growth->places = {place("train.py:31 run", kMiB), place("b.py:1 f", kKiB)};
+  device.asks_growth = true;
   device.explanation.rows = 1;
   const ExplainAnswer answer{.devices = {device}};
   const std::string text = to_text(answer, {});

@@ -65,12 +65,13 @@ TEST(ReplayJson, HoldsEveryMetricOfTheTableAndNoOther) {
 
 TEST(ReplayJson, HasEveryKeyInTheOrderOfTheSchema) {
   const Json json = parsed({report_of(run_of("torch", {}))});
-  EXPECT_EQ(keys(json),
-            (std::vector<std::string>{"schema", "command", "trace", "device", "runs", "model_check",
-                                      "state_beyond_device", "runs_asked"}));
-  EXPECT_EQ(keys(json["trace"]),
-            (std::vector<std::string>{"path", "format", "gpu", "events", "allocs", "frees",
-                                      "streams", "pools", "duration_us", "coverage", "recorded"}));
+  EXPECT_EQ(keys(json), (std::vector<std::string>{"schema", "command", "trace", "whole", "ends",
+                                                  "starts", "device", "runs", "model_check",
+                                                  "state_beyond_device", "runs_asked"}));
+  EXPECT_EQ(
+      keys(json["trace"]),
+      (std::vector<std::string>{"path", "format", "gpu", "events", "allocs", "frees", "streams",
+                                "pools", "duration_us", "coverage", "recorded", "growth"}));
   EXPECT_EQ(
       keys(json["trace"]["coverage"]),
       (std::vector<std::string>{"starts", "complete", "preexisting_blocks", "preexisting_bytes",
@@ -82,9 +83,11 @@ TEST(ReplayJson, HasEveryKeyInTheOrderOfTheSchema) {
                 "request_padding_range_bytes", "peak_requested_bytes", "peak_reserved_bytes",
                 "end_reserved_bytes", "ooms", "pluggable_pools", "peak_requested_event",
                 "peak_reserved_event", "oom_retries", "state"}));
-  EXPECT_EQ(keys(json["device"]),
-            (std::vector<std::string>{"kind", "name", "capacity_bytes", "capacity_from",
-                                      "granularity_bytes", "address_policy", "as_given"}));
+  EXPECT_EQ(
+      keys(json["device"]),
+      (std::vector<std::string>{"kind", "name", "capacity_bytes", "capacity_from", "usable_bytes",
+                                "context", "libraries", "others", "card", "set_aside_bytes",
+                                "granularity_bytes", "address_policy", "as_given"}));
   EXPECT_EQ(keys(json["runs"][0]), (std::vector<std::string>{"strategy",
                                                              "gpu",
                                                              "place",
