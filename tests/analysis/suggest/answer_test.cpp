@@ -81,7 +81,7 @@ TEST(Suggest, ASettingOfManyMakesACheaperEditDo) {
 
 TEST(Suggest, WhatFitsUnderASettingOfManyRunsThere) {
   expect_that_what_fits_runs("torch/layers_4.pickle", 390 * kMiB);
-  expect_that_what_fits_runs("torch/layers_5.pickle", 428 * kMiB);
+  expect_that_what_fits_runs("torch/layers_5.pickle", 452 * kMiB);
 }
 
 /// Six layers of a first step that ends in its forward pass: segments of 20 MiB hold three blocks.
@@ -238,17 +238,13 @@ TEST(Suggest, TheRecordedFailureIsTheBudget) {
   EXPECT_EQ(answered.devices.at(0).device.capacity_from, CapacityFrom::recorded_oom);
 }
 
-TEST(Suggest, AStateWithoutAHistoryFitsNothingForCertain) {
+TEST(Suggest, AMarkAloneIsNoDevice) {
   RecordingWriter writer;
   writer.add(Op::marker, kNoSlot, 0);
   std::ostringstream out;
   writer_named("mrt").write(writer.recording(), out);
   const TemporaryFile file(out.str(), ".mrt");
-  const SuggestAnswer answered =
-      answer(Inputs({.paths = {file.path()}}), {.budget = 1024 * kMiB}, {});
-  EXPECT_TRUE(answered.devices.at(0).nothing_requested);
-  EXPECT_TRUE(answered.devices.at(0).suggestions.empty());
-  EXPECT_FALSE(answered.all_fit());
+  EXPECT_THROW(Inputs({.paths = {file.path()}}), InputError);
 }
 
 TEST(Suggest, WithoutABudgetNothingCanBeSaid) { EXPECT_THROW(suggested({}), UsageError); }
