@@ -44,6 +44,10 @@ const std::vector<LongLog>& long_logs() {
 {"ph":"i","name":"[memory]","ts":1,"args":{"Addr":7,"Bytes":8,"Device Type":1}},
 {"ph":"i","name":"[memory]","ts":1,"args":{"Addr":7,"Bytes":-8,"Device Type":1}})",
        "]}\n"},
+      {"lttng", "",
+       R"([09:15:02.1] (+0.1) host lttng_ust_libc:malloc: { cpu_id = 2 }, { vpid = 7, vtid = 8 }, { size = 42, ptr = 0x7 }
+[09:15:02.2] (+0.1) host lttng_ust_libc:free: { cpu_id = 2 }, { vpid = 7, vtid = 8 }, { ptr = 0x7 }
+)"},
   };
   return kLogs;
 }
