@@ -15,6 +15,7 @@
 #include "core/error.hpp"
 #include "pickle_bytes.hpp"
 #include "trace/compressed.hpp"
+#include "trace/reader_samples.hpp"
 
 namespace memreplay {
 namespace {
@@ -180,7 +181,7 @@ TEST_F(Reader, UnknownContentsNameTheKnownFormats) {
 }
 
 TEST_F(Reader, EveryContentIsRecognisedByItsOwnReaderAlone) {
-  const std::pair<std::string, std::string> contents[] = {
+  std::vector<std::pair<std::string, std::string>> contents = {
       {"mrt", "\x93memreplay-mrt\n\x01"},
       {"torch-snapshot", pickle_},
       {"torch-json", R"({"segments": [], "device_traces": [[]]})"},
@@ -220,6 +221,9 @@ TEST_F(Reader, EveryContentIsRecognisedByItsOwnReaderAlone) {
       {"pprof", "heap_v2/524288\n"},
       {"vma", R"({"Total":{"BlockCount":1,"UnusedRangeCount":1}})"},
   };
+  for (const ReaderSample& sample : reader_samples()) {
+    contents.emplace_back(sample.format, sample.golden());
+  }
   for (const auto& [format, bytes] : contents) {
     std::vector<std::string_view> recognised;
     for (const ReaderInfo& reader : readers()) {

@@ -25,7 +25,7 @@ struct PlanQuestion {
   /// For every size and offset; unset: 512 for recordings, 1 where lifetimes are stated.
   std::optional<Bytes> alignment;
   Setup setup;                    ///< for the replay beside it
-  std::string format;             ///< of all recordings; empty: each is recognised
+  std::string format;             ///< all recordings have it; empty: each is recognised
   std::string buffer_assignment;  ///< XLA's text beside its live ranges; empty: of the same name
   bool verify = false;  ///< the plans that the files carry are looked at, and none is made
 };
