@@ -268,14 +268,46 @@ std::size_t period_of(const std::vector<std::uint64_t>& kinds, std::size_t& cove
   return 0;
 }
 
+/// Whether the last requests, an eighth of all but no more than 32, come twice again, as they do
+/// where a period repeats: without that no more is to be looked at. By Knuth, Morris and Pratt.
+template <typename KindOf>
+bool last_come_again(const Trace& trace, const KindOf& kind_of_request) {
+  const auto requests = std::ranges::count(trace.ops, Op::allocate);
+  const auto most = static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(requests / 8, 1, 32));
+  std::vector<std::uint64_t> last;             // the latest first
+  std::vector<std::size_t> fallback(most, 0);  // how many are matched where the next one is not
+  std::size_t matched = 0;
+  int found = 0;
+  const auto match = [&](std::uint64_t kind) {
+    while (matched > 0 && (matched == most || last[matched] != kind)) {
+      matched = fallback[matched - 1];
+    }
+    if (last[matched] == kind) ++matched;
+  };
+  for (std::uint64_t i = trace.size(); i-- > 0;) {
+    if (trace.ops[i] != Op::allocate) continue;
+    const std::uint64_t kind = kind_of_request(i);
+    const std::size_t known = last.size();
+    if (known < most) last.push_back(kind);
+    if (known > 0) match(kind);
+    if (known < most) fallback[known] = matched;
+    if (matched == most && ++found == 2) return true;
+  }
+  return false;
+}
+
 Steps repeated_steps(const Recording& recording, const Trace& trace) {
   const bool by_stack = std::ranges::any_of(trace.stacks, [](std::uint32_t s) { return s != 0; });
+  const auto kind_of_request = [&](std::uint64_t event) {
+    return by_stack ? std::uint64_t{trace.stacks[event]} : trace.sizes[event];
+  };
+  if (!last_come_again(trace, kind_of_request)) return {};
   std::vector<std::uint64_t> events;
   std::vector<std::uint64_t> kinds;  // the last request first
   for (std::uint64_t i = trace.size(); i-- > 0;) {
     if (trace.ops[i] != Op::allocate) continue;
     events.push_back(i);
-    kinds.push_back(by_stack ? trace.stacks[i] : trace.sizes[i]);
+    kinds.push_back(kind_of_request(i));
   }
   std::size_t covered = 0;
   const std::size_t period = period_of(kinds, covered);

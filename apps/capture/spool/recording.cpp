@@ -56,6 +56,14 @@ SpooledProcess about(const std::string& path, const std::vector<RunningProcess>&
           .is_running = is_running(path, head, running)};
 }
 
+/// A process that just began has made its spool, "PID.malloc.spool", and written no head.
+bool just_began(const std::filesystem::path& spool, const std::vector<RunningProcess>& running) {
+  const std::string name = spool.filename().string();
+  return std::ranges::any_of(running, [&](const RunningProcess& one) {
+    return name.starts_with(std::to_string(one.own_number) + '.');
+  });
+}
+
 /// Puts the events back into their traces.
 class Kept final : public EventSink {
  public:
@@ -87,7 +95,7 @@ SpooledProcesses processes_in(const std::filesystem::path& folder) {
     try {
       found.processes.push_back(about(entry.path().string(), found.running));
     } catch (const InputError& error) {
-      found.unreadable.emplace_back(error.what());
+      if (!just_began(entry.path(), found.running)) found.unreadable.emplace_back(error.what());
     }
   }
   if (failed) throw InputError(folder.string(), "", "cannot be read: " + failed.message());
