@@ -12,7 +12,6 @@ constexpr auto by_key = [](const auto& a, const auto& b) { return a.key() < b.ke
 
 // All tables at their full size, so that no call has to ask.
 void FreeBlocks::prepare() {
-  if (!first_.empty()) return;
   constexpr std::size_t kFewChunks = 10;
   no_tables_ = 0;
   irregular_ = rest_of_unit_ | ~((kUnitsEnd << unit_log2_) - 1);
@@ -48,7 +47,8 @@ std::size_t FreeBlocks::size() const {
 FreeBlocks::Cursor FreeBlocks::first_from(std::uint32_t size_class) const {
   const std::uint32_t found = size_class < kClasses ? used_class_from(size_class) : kNone;
   if (found == kNone) return beyond(beyond_.begin());
-  return cursor(first_[found], best_of(chunks_[first_[found]], 0).index);
+  const Place place = first_of(found);
+  return cursor(place, best_of(chunks_[place], 0).index);
 }
 
 FreeBlocks::Cursor FreeBlocks::beyond(std::set<FreeBlock>::const_iterator at) const {
@@ -59,10 +59,10 @@ FreeBlocks::Cursor FreeBlocks::lower_bound(Bytes size) const {
   const std::uint64_t units = (size >> unit_log2_) + ((size & rest_of_unit_) != 0);
   if (units >= kUnitsEnd) return beyond(beyond_.lower_bound({.size = size}));
   const auto wanted = static_cast<std::uint32_t>(units);
-  const std::uint32_t size_class = used_class_from(class_of(wanted));
+  const std::uint32_t size_class = used_class_from(are_few() ? 0 : class_of(wanted));
   if (size_class == kNone) return beyond(beyond_.begin());
   // Sizes of one class differ: all of its blocks may be too small, those of the next never are.
-  const Place place = first_[size_class];
+  const Place place = first_of(size_class);
   const Chunk& chunk = chunks_[place];
   if (chunk.directory != kNone && !is_exact(size_class)) return lower_bound_in(size_class, wanted);
   const Found found = best_of(chunk, wanted);
@@ -105,14 +105,14 @@ std::size_t FreeBlocks::separator_of(const std::vector<Separator>& directory,
 }
 
 FreeBlocks::Place FreeBlocks::place_of(const Entry& entry) const {
-  const Place first = first_[class_of(entry.units)];
+  const Place first = first_of(class_of(entry.units));
   if (chunks_[first].directory == kNone) return first;
   const std::vector<Separator>& directory = directories_[chunks_[first].directory];
   return directory[separator_of(directory, entry)].chunk;
 }
 
 FreeBlocks::Place FreeBlocks::last_chunk(std::uint32_t size_class) const {
-  const Place first = first_[size_class];
+  const Place first = first_of(size_class);
   const std::uint32_t directory = chunks_[first].directory;
   return directory == kNone ? first : directories_[directory].back().chunk;
 }
@@ -151,7 +151,7 @@ FreeBlocks::Cursor FreeBlocks::previous(const Cursor& at) const {
   if (at.at_end() || at.chunk == kBeyond) {
     const auto behind = at.at_end() ? beyond_.end() : beyond_.find(at.block);
     if (behind != beyond_.begin()) return beyond(std::prev(behind));
-    const std::uint32_t last = first_.empty() ? kNone : used_class_before(kClasses);
+    const std::uint32_t last = used_class_before(kClasses);
     return last == kNone ? Cursor{} : last_of(last_chunk(last));
   }
   const Chunk& chunk = chunks_[at.chunk];
@@ -192,11 +192,24 @@ std::vector<FreeBlock> FreeBlocks::in_order() const {
   return blocks;
 }
 
-std::vector<FreeBlock> FreeBlocks::take_all_by_bytes() {
+// Leaves an empty set, with its tables.
+std::vector<FreeBlock> FreeBlocks::take_all_by(std::uint32_t unit_log2) {
   std::vector<FreeBlock> blocks = in_order();
-  *this = FreeBlocks(0);
+  *this = FreeBlocks(unit_log2);
   prepare();
   return blocks;
+}
+
+// False where there are too many, or where the block is none that is counted in units.
+bool FreeBlocks::insert_few(const FreeBlock& block) {
+  if (chunks_.empty()) chunks_.resize(kFew + 1);
+  Chunk& few = chunks_[kFew];
+  const Bytes units = block.size >> unit_log2_;
+  if (few.count == kChunkSize || (block.size & rest_of_unit_) != 0 || units >= kUnitsEnd)
+    return false;
+  few.entries[few.count++] = {block.rank, static_cast<std::uint32_t>(units), block.block};
+  mark(0);
+  return true;
 }
 
 FreeBlocks::Place FreeBlocks::new_chunk(std::uint32_t size_class) {
@@ -257,7 +270,7 @@ void FreeBlocks::drop_chunk(Place place) {
 }
 
 void FreeBlocks::erase(const FreeBlock& block) {
-  if (!is_regular(block.size)) return erase_beyond(block);
+  if (!are_few() && !is_regular(block.size)) return erase_beyond(block);
   const auto units = static_cast<std::uint32_t>(block.size >> unit_log2_);
   const Place place = place_of({block.rank, units, block.block});
   const auto& entries = chunks_[place].entries;

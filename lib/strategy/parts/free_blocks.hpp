@@ -33,6 +33,7 @@ struct FreeBlock {
 /// chunks, which follow each other in order; within one they lie as they came. Insert, erase and
 /// search touch one chunk, O(1) but for classes of many chunks, whose directory is searched in
 /// O(log chunks) and shifted where a chunk fills or empties. A copy is a few flat copies.
+/// As long as there are few, all lie in one chunk, without classes: most of many sets stay so.
 class FreeBlocks {
  public:
   /// Where a block lies. Who remembers it finds the block again without a search.
@@ -96,6 +97,7 @@ class FreeBlocks {
   static constexpr std::uint32_t kClasses = (kUnitBits + 1 - kFineBits) << kFineBits;
   static constexpr std::uint32_t kNone = UINT32_MAX;
   static constexpr Place kNoChunk = 0;  ///< one that is always full
+  static constexpr Place kFew = 1;      ///< where all blocks lie that are few, in class 0
   static constexpr Place kBeyond = UINT32_MAX;
 
   /// The order, as one number: to compare two of them takes no branch, which nothing could foresee.
@@ -145,7 +147,10 @@ class FreeBlocks {
   static Found best_of(const Chunk& chunk, std::uint32_t wanted);
   static std::uint32_t index_of(const Chunk& chunk, Handle block);
 
-  /// A whole number of units that is counted.
+  bool are_few() const { return first_.empty(); }
+  /// The first chunk of a class that holds any.
+  Place first_of(std::uint32_t size_class) const { return are_few() ? kFew : first_[size_class]; }
+  /// A whole number of units that is counted by classes.
   bool is_regular(Bytes size) const { return ((size | no_tables_) & irregular_) == 0; }
   FreeBlock block_of(const Entry& entry) const {
     return {Bytes{entry.units} << unit_log2_, entry.rank, entry.block};
@@ -188,7 +193,7 @@ class FreeBlocks {
   void prepare();
   std::vector<FreeBlock> in_order() const;
   Place new_chunk(std::uint32_t size_class);
-  std::vector<FreeBlock> take_all_by_bytes();
+  std::vector<FreeBlock> take_all_by(std::uint32_t unit_log2);
   /// Makes room in a full chunk: the upper half of it moves to a chunk of its own.
   Place split(Place full);
   void drop_chunk(Place place);
@@ -196,12 +201,13 @@ class FreeBlocks {
   Place place_with_room(Entry entry, LiesAt lies_at);
   template <typename LiesAt>
   void insert_irregular(FreeBlock block, LiesAt lies_at);
+  bool insert_few(const FreeBlock& block);
   void erase_beyond(FreeBlock block);
 
   std::uint32_t unit_log2_;
   Bytes rest_of_unit_;
   Bytes irregular_ = UINT64_MAX;  ///< what has a bit of these is not counted in units
-  Bytes no_tables_ = UINT64_MAX;  ///< nothing is counted yet; 0: the tables are there
+  Bytes no_tables_ = UINT64_MAX;  ///< there are few; 0: the tables are there
   std::vector<Place> first_;      ///< the first chunk of each class, kept when it is empty
   std::array<std::uint64_t, kClasses / 64> used_ = {};  ///< a bit for each class that holds any
   std::uint64_t used_words_ = 0;  ///< a bit for each word of used_ that has one
@@ -345,13 +351,16 @@ template <typename LiesAt>
 
 template <typename LiesAt>
 [[gnu::noinline]] void FreeBlocks::insert_irregular(FreeBlock block, LiesAt lies_at) {
-  prepare();
-  if (is_regular(block.size)) return insert(block, lies_at);
+  if (are_few()) {
+    if (insert_few(block)) return lies_at(block.block, kFew);
+    for (const FreeBlock& other : take_all_by(unit_log2_)) insert(other, lies_at);
+    return insert(block, lies_at);
+  }
   if ((block.size & rest_of_unit_) == 0) {
     beyond_.insert(block);
     return lies_at(block.block, kBeyond);
   }
-  const std::vector<FreeBlock> all = take_all_by_bytes();
+  const std::vector<FreeBlock> all = take_all_by(0);
   for (const FreeBlock& other : all) insert(other, lies_at);
   insert(block, lies_at);
 }

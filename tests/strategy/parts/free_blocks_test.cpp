@@ -40,18 +40,19 @@ Bytes random_size(std::mt19937_64& random, Sizes sizes) {
 
 class FreeBlocksOf : public testing::TestWithParam<Sizes> {};
 
-TEST_P(FreeBlocksOf, TheOrderIsThatOfAPlainSet) {
-  const Sizes sizes = GetParam();
-  std::mt19937_64 random(7);
+// Random changes; `share` of them, in per cent, are insertions where so many blocks are there.
+template <typename Share>
+void compare_with_plain_set(Sizes sizes, std::uint64_t seed, Handle steps, const Share& share) {
+  std::mt19937_64 random(seed);
   FreeBlocks tested;
   std::set<FreeBlock> model;
   std::vector<FreeBlock> all;
   std::map<Handle, FreeBlocks::Place> places;
   const auto lies_at = [&](Handle block, FreeBlocks::Place place) { places[block] = place; };
-  for (Handle step = 0; step < 20'000; ++step) {
-    const bool grows = all.size() < 5 || random() % 100 < (step / 2000 % 2 == 0 ? 70 : 30);
+  for (Handle step = 0; step < steps; ++step) {
+    const bool grows = all.empty() || random() % 100 < share(step, all.size());
     // The first odd size comes late: what is there by then is counted anew.
-    const Sizes now = sizes == Sizes::odd && step < 1'000 ? Sizes::large : sizes;
+    const Sizes now = sizes == Sizes::odd && step < steps / 20 ? Sizes::large : sizes;
     if (grows) {
       const FreeBlock block{random_size(random, now), random(), step};
       tested.insert(block, lies_at);
@@ -69,12 +70,27 @@ TEST_P(FreeBlocksOf, TheOrderIsThatOfAPlainSet) {
       all.pop_back();
     }
     expect_same(tested, model, random_size(random, now));
-    if (HasFatalFailure()) return;
+    if (testing::Test::HasFatalFailure()) return;
   }
   std::vector<FreeBlock> walked;
   tested.for_each([&](const FreeBlock& block) { walked.push_back(block); });
   EXPECT_TRUE(std::equal(walked.begin(), walked.end(), model.begin(), model.end()));
-  EXPECT_EQ(tested.largest(), model.rbegin()->size);
+  EXPECT_EQ(tested.largest(), model.empty() ? 0 : model.rbegin()->size);
+}
+
+TEST_P(FreeBlocksOf, TheOrderIsThatOfAPlainSet) {
+  compare_with_plain_set(GetParam(), 7, 20'000, [](Handle step, std::size_t count) {
+    return count < 5 ? 100u : step / 2000 % 2 == 0 ? 70u : 30u;
+  });
+}
+
+TEST_P(FreeBlocksOf, AFewAreInOrderToo) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    compare_with_plain_set(GetParam(), seed, 200, [&](Handle step, std::size_t count) {
+      return step < 150 && count > 12 + seed % 10 ? 20u : 60u;
+    });
+    if (HasFatalFailure()) return;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(AllSizes, FreeBlocksOf,
