@@ -138,7 +138,7 @@ class Page(unittest.TestCase):
         self.page_of(TRACES / "torch" / "gpt_train_oom.pickle")
         self.assertEqual(self.browser.ask("document.querySelectorAll('pre').length"), 0)
         rows = self.browser.ask("[...document.querySelectorAll('.answer tr')].map((row) => [...row.cells].map((cell) => cell.textContent))")
-        self.assertIn(["rank", "setting", "peak reserved", "OOMs", "retries", "device calls"], rows)
+        self.assertIn(["#", "setting", "peak reserved", "OOMs", "retries", "device calls"], rows)
         self.assertIn(["1", "expandable_segments:True (+8 alike)", "5184 MiB", "0", "0", "64"], rows)
         self.assertIn(["free", "690 MiB", "outside any segment"], rows)
         lines = self.browser.ask("[...document.querySelectorAll('.command code')].map((line) => line.textContent)")
@@ -477,7 +477,7 @@ class Page(unittest.TestCase):
         self.assertEqual(ticks, browser.ask("page.xTicks(...page.xView(), page.timeline.width).map(({label}) => label)"))
         self.assertIn("OOM: 1, retry: 1, explained: 1", browser.element("marks").get_attribute("aria-label"))
         self.assertEqual(browser.ask("byId('marks').offsetHeight"), 3 * 15 + 2)
-        self.assertIn("78 %", browser.element("figures").text)
+        self.assertIn("fragmentation at the OOM\n14 %", browser.element("figures").text)
 
     def test_on_paper_all_fits_and_nothing_waits_for_a_click(self):
         self.page_of(TRACES / "torch" / "gpt_train_oom.pickle", "-s", "recorded", "--capacity", "5226MiB")
