@@ -72,6 +72,27 @@ std::uint32_t ProgramCourse::value_at(std::size_t from, std::size_t to, std::siz
     if (value == BlockLives::kNone || candidate.size > life(value).size) value = block_of(i);
     operation = operations_[i];
   }
+  return value == BlockLives::kNone ? value : added_to(from, to, event, value, operation);
+}
+
+std::uint32_t ProgramCourse::added_to(std::size_t from, std::size_t to, std::uint64_t event,
+                                      std::uint32_t value, std::uint32_t operation) const {
+  constexpr std::size_t kNear = 256;
+  std::size_t end = to;
+  while (operations_[end - 1] != operation) --end;
+  std::size_t begin = end;
+  Bytes gone = 0;
+  for (; begin > from && operations_[begin - 1] == operation; --begin) {
+    const BlockLife& result = life(block_of(begin - 1));
+    const bool is_workspace = result.freed < event_of(end - 1);
+    if (!is_workspace && !result.alive_at(event)) gone = std::max(gone, result.size);
+  }
+  if (gone <= life(value).size) return value;
+  for (std::size_t i = begin; i-- > from && begin - i <= kNear;) {
+    const BlockLife& other = life(block_of(i));
+    const bool goes_first = other.freed != BlockLife::kNever && other.freed < life(value).freed;
+    if (other.size == gone && other.alive_at(event) && goes_first) value = block_of(i);
+  }
   return value;
 }
 

@@ -94,12 +94,19 @@ class ProgramCourse {
   }
 
   /// What the last operation of [from, to) returned: the largest of its blocks that are alive at
-  /// the allocation `at`, the latest among equals. BlockLives::kNone where none is.
+  /// the allocation `at`, the latest among equals; or what that was added to, where it is gone.
+  /// BlockLives::kNone where none is.
   std::uint32_t value_at(std::size_t from, std::size_t to, std::size_t at) const;
   /// Some request failed.
   bool ran_out() const { return ran_out_; }
 
  private:
+  /// A larger result of an operation of which `value` is left may have been added in place to an
+  /// earlier one: a residual block whose shortcut ends in a norm leaves that norm's statistics. The
+  /// sum has the size of what is gone, and the backward pass frees it first.
+  std::uint32_t added_to(std::size_t from, std::size_t to, std::uint64_t event, std::uint32_t value,
+                         std::uint32_t operation) const;
+
   const Recording& recording_;
   const Trace& trace_;
   std::optional<PythonStacks> python_;  ///< unset: the recording's are so already

@@ -72,34 +72,74 @@ class LinePieces {
 
   /// How many of these pieces of one line are an instance.
   std::size_t together(std::span<const Piece> pieces) const {
-    for (const bool sizes : {true, false}) {
-      for (std::size_t count = 1; 2 * count <= pieces.size(); ++count) {
-        if (repeat(pieces, count, sizes)) return count;
-      }
+    std::vector<Calls> calls;
+    for (const Piece& piece : pieces) calls.push_back(calls_of(piece.instance));
+    const auto same = [&](std::size_t a, std::size_t b) {
+      return are_same(pieces[a].instance, pieces[b].instance);
+    };
+    const auto alike = [&](std::size_t a, std::size_t b) {
+      return are_alike(calls[a], calls[b], ends_early(pieces[b].instance));
+    };
+    for (std::size_t count = 1; 2 * count <= pieces.size(); ++count) {
+      if (repeat(pieces.size(), count, same)) return count;
+    }
+    for (std::size_t count = 1; 2 * count <= pieces.size(); ++count) {
+      if (repeat(pieces.size(), count, alike)) return count;
     }
     return pieces.size();
   }
 
  private:
-  bool repeat(std::span<const Piece> pieces, std::size_t count, bool sizes) const {
-    for (std::size_t i = count; i < pieces.size(); ++i) {
-      if (!alike(pieces[i - count].instance, pieces[i].instance, sizes)) return false;
+  using Calls = std::vector<std::uint32_t>;  ///< `inner` of its allocations, each once in a row
+
+  static bool repeat(std::size_t pieces, std::size_t count, const auto& are) {
+    for (std::size_t i = count; i < pieces; ++i) {
+      if (!are(i - count, i)) return false;
     }
     return true;
   }
 
-  // The last one may have been cut off by the end of the recording.
-  bool alike(const CodeInstance& a, const CodeInstance& b, bool sizes) const {
+  // It may have been cut off by the end of the recording.
+  bool ends_early(const CodeInstance& instance) const {
+    return instance.last == allocations_.size();
+  }
+
+  std::uint32_t call(std::uint32_t allocation) const {
+    return cuts_[stack_at(trace_, allocations_[allocation])].inner;
+  }
+
+  Calls calls_of(const CodeInstance& instance) const {
+    Calls calls;
+    for (std::uint32_t i = instance.first; i < instance.last; ++i) {
+      if (calls.empty() || calls.back() != call(i)) calls.push_back(call(i));
+    }
+    return calls;
+  }
+
+  bool are_same(const CodeInstance& a, const CodeInstance& b) const {
     const std::uint32_t length = b.last - b.first;
-    if (length > a.last - a.first) return false;
-    if (length < a.last - a.first && b.last != allocations_.size()) return false;
+    if (length > a.last - a.first || (length < a.last - a.first && !ends_early(b))) return false;
     for (std::uint32_t i = 0; i < length; ++i) {
-      const std::uint64_t here = allocations_[a.first + i];
-      const std::uint64_t there = allocations_[b.first + i];
-      if (cuts_[stack_at(trace_, here)].inner != cuts_[stack_at(trace_, there)].inner) return false;
-      if (sizes && trace_.sizes[here] != trace_.sizes[there]) return false;
+      const Bytes here = trace_.sizes[allocations_[a.first + i]];
+      const Bytes there = trace_.sizes[allocations_[b.first + i]];
+      if (here != there || call(a.first + i) != call(b.first + i)) return false;
     }
     return true;
+  }
+
+  // Layers of several widths, some of which do more, such as the first of each stage of a residual
+  // network, whose shortcut is a convolution: all that the one calls, the other calls in that
+  // order.
+  static bool are_alike(const Calls& a, const Calls& b, bool b_ends_early) {
+    if (a == b) return true;
+    const Calls& fewer = a.size() < b.size() ? a : b;
+    const Calls& more = a.size() < b.size() ? b : a;
+    if (b_ends_early && std::ranges::mismatch(a, b).in2 == b.end()) return true;
+    std::size_t found = 0;
+    for (const std::uint32_t one : more) {
+      found += static_cast<std::size_t>(found < fewer.size() && fewer[found] == one);
+    }
+    return fewer.size() > 1 && found == fewer.size();
   }
 
   const Trace& trace_;

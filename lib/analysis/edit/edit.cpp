@@ -402,6 +402,7 @@ MadeRecordings edited(const MadeRecordings& made, std::span<const Edit> edits) {
     all.others.back().reach = other.reach;
   }
   all.reserved_open = std::max(all.reserved_open, made.reserved_open);
+  all.requested_open = std::max(all.requested_open, made.requested_open);
   all.predicted = made.predicted;
   return all;
 }

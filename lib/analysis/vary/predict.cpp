@@ -11,6 +11,7 @@
 #include "analysis/vary/size_law.hpp"
 #include "analysis/vary/study.hpp"
 #include "analysis/vary/varied_program.hpp"
+#include "program/libraries.hpp"
 #include "program/places.hpp"
 
 namespace memreplay {
@@ -60,6 +61,24 @@ SizeSpan span_of(std::span<const SizeAt> points, const LawFamily& family, std::i
   return span;
 }
 
+/// By block: what convolutions of cuDNN work in, which is freed before anything else is asked for.
+/// The library chooses an algorithm by shapes, and its workspace by that: no law is the program's,
+/// but none grows faster than what is computed.
+std::vector<bool> workspaces_of(const Study& study, std::size_t structure) {
+  const Calls& calls = study.calls(structure);
+  std::vector<bool> workspaces(calls.blocks.size());
+  const Subject& subject = study.subject(structure);
+  if (!card_traits(subject.recording(), subject.trace()).loaded.has(CardLibrary::cudnn)) {
+    return workspaces;
+  }
+  for (std::size_t i = 0; i + 1 < calls.calls.size(); ++i) {
+    const AlignedCall& call = calls.calls[i];
+    const AlignedCall& next = calls.calls[i + 1];
+    if (!call.frees && next.frees && next.block == call.block) workspaces[call.block] = true;
+  }
+  return workspaces;
+}
+
 /// The sizes at a value of blocks of the structure.
 class SizesAt {
  public:
@@ -67,6 +86,7 @@ class SizesAt {
           std::int64_t at);
 
   int degree() const { return family_.degree; }
+  bool has_workspaces() const { return has_workspaces_; }
   std::uint64_t without_law() const;
   /// Blocks of which more than one size is plausible.
   std::uint64_t open() const;
@@ -77,7 +97,8 @@ class SizesAt {
 
   std::int64_t at_;
   LawFamily family_;
-  std::vector<SizeSpan> spans_;                             ///< by block
+  std::vector<SizeSpan> spans_;  ///< by block
+  bool has_workspaces_ = false;
   std::map<Bytes, std::map<SizeSpan, std::size_t>> alike_;  ///< by recorded size: how many
 };
 
@@ -112,6 +133,19 @@ SizesAt::SizesAt(const Study& study, std::size_t structure, const std::vector<Li
     // What stays from before and has no like is the program's, not its data's.
     const bool stays = calls.blocks[block].call == CallBlock::kBefore;
     spans_[block] = stays ? SizeSpan{size, size, size} : alone(seen[block].front());
+  }
+  const std::vector<bool> workspaces = workspaces_of(study, structure);
+  for (std::size_t block = 0; block < seen.size(); ++block) {
+    if (!workspaces[block]) continue;
+    has_workspaces_ = true;
+    SizeSpan& span = spans_[block];
+    span.least = span.most = 1;
+    for (const SizeAt& point : seen[block]) {
+      const double growth = static_cast<double>(at) / static_cast<double>(point.at);
+      span.most =
+          std::max(span.most, bytes_of(static_cast<double>(point.size) * std::max(1.0, growth)));
+    }
+    span.likeliest = std::min(span.likeliest, span.most);
   }
 }
 
@@ -149,13 +183,15 @@ std::vector<Bytes> SizesAt::of(SizeChoice choice) const {
   return sizes;
 }
 
-/// The largest block among those that live at the peak and that the parameter decides over; kNone
-/// where there is none.
-std::uint32_t largest_at_peak(const BlockLives& lives, const Calls& calls,
-                              const std::vector<Bytes>& sizes) {
+/// What is asked for from the begin of a recording on, at its peak.
+struct Peak {
+  Bytes bytes = 0;
+  std::uint64_t event = 0;
+};
+
+Peak peak_of(const BlockLives& lives, const Calls& calls, const std::vector<Bytes>& sizes) {
   Bytes live = 0;
-  Bytes most = 0;
-  std::uint64_t peak = 0;
+  Peak peak;
   for (std::uint64_t event = 0; event < lives.block_of.size(); ++event) {
     const std::uint32_t life = lives.block_of[event];
     if (life == BlockLives::kNone) continue;
@@ -163,10 +199,16 @@ std::uint32_t largest_at_peak(const BlockLives& lives, const Calls& calls,
     if (lives.blocks[life].freed == event) live -= size;
     if (lives.blocks[life].born != event) continue;
     live += size;
-    if (live <= most) continue;
-    most = live;
-    peak = event;
+    if (live > peak.bytes) peak = {live, event};
   }
+  return peak;
+}
+
+/// The largest block among those that live at the peak and that the parameter decides over; kNone
+/// where there is none.
+std::uint32_t largest_at_peak(const BlockLives& lives, const Calls& calls,
+                              const std::vector<Bytes>& sizes) {
+  const std::uint64_t peak = peak_of(lives, calls, sizes).event;
   std::uint32_t largest = BlockLives::kNone;
   for (std::uint32_t life = 0; life < lives.blocks.size(); ++life) {
     const BlockLife& block = lives.blocks[life];
@@ -294,6 +336,21 @@ double reach_of(const PredictionFacts& facts, std::size_t other) {
   return grows ? difference(facts.value, here.value) / further : 0;
 }
 
+// By so much recorded residual networks are off whose peaks hold such a workspace: another than
+// those seen may be there, and each decides over what the next one finds free.
+constexpr double kWorkspaceRequestedOpen = 0.02;
+constexpr double kWorkspaceReservedOpen = 0.08;
+
+void open_workspaces(const Study& study, std::size_t structure, const SizesAt& sizes,
+                     MadeRecordings& made) {
+  const auto peak = [&](SizeChoice choice) {
+    return peak_of(study.lives(structure), study.calls(structure), sizes.of(choice)).bytes;
+  };
+  if (!sizes.has_workspaces() || peak(SizeChoice::least) == peak(SizeChoice::most)) return;
+  made.requested_open = kWorkspaceRequestedOpen;
+  made.reserved_open = std::max(made.reserved_open, kWorkspaceReservedOpen);
+}
+
 std::string why_inexact(const PredictionFacts& facts) {
   const PredictionSource& structure = facts.sources[facts.structure];
   std::string why = fmt::format("its requests are predicted: {} was never {} in a recording",
@@ -335,6 +392,7 @@ MadeRecordings predicted(std::span<const Varied> varied, const ParameterAt& at) 
   const auto add_variant = [&](const Variant& variant) {
     add(structure, written_from(study, structure, linings, sizes, at.value, variant));
   };
+  open_workspaces(study, structure, sizes, made);
   if (sizes.open() > 0) {
     for (const SizeChoice choice : {SizeChoice::least, SizeChoice::most}) {
       add_variant({.sizes = choice});

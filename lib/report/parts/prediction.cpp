@@ -121,7 +121,8 @@ std::vector<std::string> prediction_sentences(const PredictionFacts& facts) {
   }
   if (facts.open_sizes > 0) {
     sentences.push_back(
-        fmt::format("{} do not show how {} (a square, a padding): the interval covers each way.",
+        fmt::format("{} do not show how {} (a square, a padding, a library's workspace): the "
+                    "interval covers each way.",
                     counted(facts.sources.size(), "recording"), grown_phrase(facts.open_sizes)));
   }
   if (facts.without_law > 0) {

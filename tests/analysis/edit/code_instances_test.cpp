@@ -135,6 +135,35 @@ TEST(CodeInstances, AWholeLineRepeatsItsSizes) {
   EXPECT_EQ(instances(program.recording(), "code=models.py:13"), "0-4 0/0 0/0, 4-8 0/0 1/1");
 }
 
+/// A block of a residual network behind one line: what its lines ask for, those of its shortcut
+/// too.
+void residual_block(ProgramWriter& program, std::initializer_list<int> lines, Bytes width) {
+  for (const int line : lines) {
+    program.at(
+        {fmt::format("resnet.py:{} forward", line), "models.py:13 layer_of", "train.py:5 step"});
+    program.ask(width + static_cast<Bytes>(line));
+  }
+}
+
+TEST(CodeInstances, SomeLayersDoMoreThanOthers) {
+  ProgramWriter program;
+  residual_block(program, {1, 2, 3, 9}, 100);
+  residual_block(program, {1, 2, 3}, 100);
+  residual_block(program, {1, 2, 3, 9}, 200);
+  residual_block(program, {1, 2, 3}, 200);
+  program.at({"train.py:6 step"}).ask(9);
+  EXPECT_EQ(instances(program.recording(), "function=layer_of"),
+            "0-4 0/0 0/0, 4-7 0/0 1/1, 7-11 0/0 2/2, 11-14 0/0 3/3");
+}
+
+TEST(CodeInstances, OfLayersThatDoNothingAlikeNoneIsTold) {
+  ProgramWriter program;
+  residual_block(program, {1, 2, 3}, 100);
+  residual_block(program, {1, 4, 3}, 100);
+  program.at({"train.py:6 step"}).ask(9);
+  EXPECT_EQ(instances(program.recording(), "function=layer_of"), "0-6 0/0 0/0");
+}
+
 TEST(CodeInstances, AnExpressionOverSeveralLinesMayGoBack) {
   ProgramWriter program;
   for (const Bytes layer : {10, 20}) {
@@ -208,6 +237,29 @@ TEST(ProgramCourse, AnOperationReturnsItsLargestBlockThatIsAlive) {
   EXPECT_EQ(course.value_at(0, 5, 5), course.block_of(3)) << "of equal ones the latest";
   EXPECT_EQ(course.value_at(0, 1, 5), course.block_of(0));
   EXPECT_EQ(course.value_at(0, 0, 5), BlockLives::kNone);
+}
+
+// `out += identity`, in place, where the shortcut ends in a norm that keeps two numbers.
+TEST(ProgramCourse, AShortcutThatEndsInANormIsAddedToWhatThePassFreesFirst) {
+  ProgramWriter program;
+  program.at(layer_line(11)).ask(50).ask(3);
+  program.at(layer_line(12)).ask(50);
+  program.at(layer_line(13)).ask(50).ask(4).ask(5).free_latest(50);
+  program.at({"train.py:6 step"}).ask(9).backward().ask(1);
+  program.free_latest(50).ask(2).free(5).free(4).free(50).free(3);
+  const Recording recording = program.recording();
+  const ProgramCourse course(recording, recording.traces.front());
+  EXPECT_EQ(course.value_at(0, 6, 6), course.block_of(2));
+}
+
+TEST(ProgramCourse, WhatLivesOfTheLastOperationIsItsResultWhereNothingElseCanBe) {
+  ProgramWriter program;
+  program.at(layer_line(12)).ask(40);
+  program.at(layer_line(13)).ask(50).ask(4).free(50);
+  program.at({"train.py:6 step"}).ask(9).backward().ask(1).free(40).free(4);
+  const Recording recording = program.recording();
+  const ProgramCourse course(recording, recording.traces.front());
+  EXPECT_EQ(course.value_at(0, 3, 3), course.block_of(2)) << "a cast, not a norm";
 }
 
 }  // namespace

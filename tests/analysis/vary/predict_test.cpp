@@ -219,6 +219,32 @@ TEST(Predict, SizesThatAreOpenSpanOthers) {
   EXPECT_GE(requests(made.others[1])[1], 48U * 224);
 }
 
+/// A convolution, and what its library works in, as large as it pleases.
+void convolution(RecordingWriter& w, Bytes batch) {
+  const std::uint32_t conv = w.stack({"torch/nn/modules/conv.py:548 _conv_forward"});
+  w.alloc(0, 1000 * batch, conv).alloc(1, batch == 8 ? 7000 : 4000, conv).free(1);
+}
+
+TEST(Predict, WorkspacesFollowNoLawOfTheProgram) {
+  const MadeRecordings made = Program({8, 16}, convolution).at(32);
+  EXPECT_EQ(made.predicted->open_sizes, 1U);
+  ASSERT_EQ(made.others.size(), 2U);
+  EXPECT_EQ(requests(made.others[0]), (std::vector<Bytes>{32000, 1}));
+  EXPECT_EQ(requests(made.others[1]), (std::vector<Bytes>{32000, 28000}));
+  EXPECT_GT(made.requested_open, 0);
+  EXPECT_GT(made.reserved_open, 0);
+}
+
+TEST(Predict, WorkspacesBesideThePeakLeaveItExact) {
+  const MadeRecordings made = Program({8, 16}, [](RecordingWriter& w, Bytes batch) {
+                                const std::uint32_t step = w.stack({"train.py:5 step"});
+                                convolution(w, batch);
+                                w.alloc(2, 100000 * batch, step);
+                              }).at(32);
+  EXPECT_EQ(made.predicted->open_sizes, 1U);
+  EXPECT_EQ(made.requested_open, 0);
+}
+
 /// A loop over the length, each pass of which keeps a block.
 void loop(RecordingWriter& w, Bytes length) {
   const std::uint32_t step = w.stack({"model.py:5 step"});
