@@ -84,10 +84,12 @@ constexpr std::string_view name_of(Ends ends) {
 struct RecordingFacts {
   std::optional<EarlyEnd> early_end;  ///< set: what the rest could raise is a lower bound
   bool starts_empty = true;
+  bool has_events = true;  ///< else it is a state alone, of which nobody knows what followed
 
-  bool whole() const { return !early_end; }
+  bool whole() const { return !early_end && has_events; }
   Ends ends() const {
     using Why = EarlyEnd::Why;
+    if (!has_events) return Ends::cut;
     if (!early_end) return Ends::whole;
     if (early_end->why == Why::first_step) return Ends::oom_in_first_step;
     const bool step_unknown =

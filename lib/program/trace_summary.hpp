@@ -102,7 +102,7 @@ struct TraceSummary {
     return growth && growth->grown >= peak_requested / 100 ? &*growth : nullptr;
   }
 
-  RecordingFacts facts() const { return {early_end, starts_empty}; }
+  RecordingFacts facts() const { return {early_end, starts_empty, events > 0}; }
 };
 
 }  // namespace memreplay

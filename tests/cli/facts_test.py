@@ -44,7 +44,7 @@ COMMANDS = {
 
 
 def refused_at(snapshot, event):
-    """What the program would have left, had it been refused its first request from that event on."""
+    """What the program would have left, had it been refused its first request from that event on: more than the device has."""
     trace = snapshot["device_traces"][0]
     while trace[event]["action"] != "alloc":
         event += 1
@@ -72,7 +72,7 @@ def refused_at(snapshot, event):
             inside.append({"size": at + segment["size"] - end, "state": "inactive"})
         state.append({"address": at, "total_size": segment["size"], "stream": segment["stream"], "device": 0,
                       "segment_type": "large" if segment["size"] > 2 << 20 else "small", "blocks": inside})
-    refused = {**trace[event], "action": "oom", "device_free": 0}
+    refused = {**trace[event], "action": "oom", "device_free": 0, "size": sum(segment["total_size"] for segment in state) + 512}
     return {**snapshot, "segments": state, "device_traces": [trace[:event] + [refused]]}
 
 
@@ -89,6 +89,25 @@ def read(path):
         return values_of(file.read())
 
 
+def failures_in(document):
+    """By command, of what is replayed as it was recorded: (key, value) of why memory ran out, of what and on what."""
+    if document["command"] in ("suggest", "plan"):  # asked about another device, about none
+        return
+    results = document.get("results") or [document]
+    for result in results:
+        runs = [*result.get("runs", []), *filter(None, [result.get("baseline")])]
+        for run in filter(lambda run: isinstance(run, dict), runs):
+            if run.get("strategy") == "recorded" or run is result.get("baseline"):
+                refused = run.get("first_oom")
+                yield "cause", run.get("cause")
+                yield "requested_bytes", refused and refused["requested_bytes"]
+        if document["command"] in ("explain", "tune"):
+            yield "cause", result["cause"]
+        if document["command"] == "explain":
+            yield "requested_bytes", result["requested_bytes"] or None
+        yield "usable_bytes", (result.get("device") or {}).get("usable_bytes")
+
+
 def facts_in(document):
     """By device: every object of a document that says whether its recording is whole."""
     if isinstance(document, list):
@@ -102,6 +121,8 @@ def facts_in(document):
 
 
 class Facts(unittest.TestCase):
+    answers = {}
+
     @classmethod
     def setUpClass(cls):
         cls.temporary = tempfile.TemporaryDirectory()
@@ -129,10 +150,12 @@ class Facts(unittest.TestCase):
         return done.stdout
 
     def answered(self, recording):
-        """By command: its JSON, and its text."""
-        for name in COMMANDS:
-            (self.folder / f"{recording.name}.json").unlink(missing_ok=True) if name == "update" else None
-            yield name, json.loads(self.run_one(name, recording, "--json")), self.run_one(name, recording)
+        """By command: its JSON, and its text. Each is asked once."""
+        if recording not in self.answers:
+            (self.folder / f"{recording.name}.json").unlink(missing_ok=True)
+            self.answers[recording] = [(name, json.loads(self.run_one(name, recording, "--json")), self.run_one(name, recording))
+                                       for name in COMMANDS]
+        return self.answers[recording]
 
     def test_every_command_says_the_same(self):
         for recording in self.recordings:
@@ -149,6 +172,18 @@ class Facts(unittest.TestCase):
                     claim = re.search(r"\bfits\b(?! in )|\bat most\b", text)
                     holds = "at least" not in text and re.search(r"\bif the unfinished step\b", text)
                     self.assertTrue(not claim or holds, f"{name} {recording.name}: {text}")
+
+    def test_a_failure_is_the_same_in_every_command(self):
+        for recording in self.recordings:
+            said = {}
+            for name, document, _ in self.answered(recording):
+                for key, value in failures_in(document):
+                    if value is None:  # not looked at
+                        continue
+                    first = said.setdefault(key, (name, value))
+                    self.assertEqual(value, first[1], f"{key} of {recording.name}: {name}, {first[0]}")
+            if recording.name == "early.pickle":
+                self.assertEqual(set(said), {"cause", "requested_bytes", "usable_bytes"})
 
     def test_they_are_true_of_those_made(self):
         ends = {"early.pickle": "oom_in_first_step", "gpt_train_oom.pickle": "cut", "layers_4.pickle": "whole"}

@@ -216,10 +216,12 @@ void try_cards(const Job& job, const std::vector<StrategySpec>& strategies, Fitt
   }
 }
 
-/// The setup with the first card's memory for the device's.
+/// The one card that is asked about is the device; several stand beside it, and then the recorded
+/// one, of which nothing is set aside, is not asked about.
 Setup setup_of(const FitQuestion& question, const std::optional<SetAside>& aside) {
   Setup setup = question.setup;
   if (question.cards.size() == 1) setup.device.capacity = question.cards[0].card.total;
+  if (question.cards.size() > 1) setup.device.endless = true;
   if (aside) setup.device.reserve = aside->bytes();
   return setup;
 }

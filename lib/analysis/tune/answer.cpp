@@ -208,14 +208,16 @@ Refusal refusal_of(const std::optional<OomPlace>& oom, const Subject& subject,
 /// takes no trace whose events stay in their file.
 void judge_refusal(const Bench& bench, const TuneQuestion& question, const Control& control,
                    TuneAnswer& answer) {
-  const TuneResult& r = answer.result;
+  TuneResult& r = answer.result;
   if (answer.verdict.cause != Cause::none) return;  // some state alone is too much
+  Run* refused = nullptr;
   for (std::size_t i = 0; i < bench.subjects.size() && !answer.refusal; ++i) {
     const Subject& subject = *bench.subjects[i];
-    const Run& run = r.baseline_outcome.runs[i];
+    Run& run = r.baseline_outcome.runs[i];
     const std::optional<EarlyEnd>& end = answer.traces[i].early_end;
     const bool untold = end && end->why == EarlyEnd::Why::oom_untold;
     if (run.serves() && !untold) continue;
+    refused = &run;
     answer.refusal = subject.trace().streamed
                          ? refusal_of(run.metrics.first_oom, subject, parse_strategy(run.strategy),
                                       bench.devices[i])
@@ -223,9 +225,16 @@ void judge_refusal(const Bench& bench, const TuneQuestion& question, const Contr
   }
   if (!answer.refusal) return;
   answer.verdict = verdict_on(answer.refusal->cause, r.shortage.has_value());
+  refused->refusal = answer.judged_refusal();
 }
 
 }  // namespace
+
+JudgedRefusal TuneAnswer::judged_refusal() const {
+  JudgedRefusal judged{.refusal = *refusal, .verdict = verdict};
+  if (verdict.in_effect) judged.too_much = result.shortage;
+  return judged;
+}
 
 TuneAnswer answer(const Inputs& inputs, const TuneQuestion& question, const Control& control) {
   const auto is_pinned = [](const Chosen& chosen) {

@@ -138,6 +138,7 @@ struct TuneAnswer {
   TuneResult result;
   LateVerdict late = {};  ///< what recordings that start late leave of the recommendation
   std::optional<Refusal> refusal = {};  ///< the first one under the baseline
+  JudgedRefusal judged_refusal() const;  ///< where there is one
   OomVerdict verdict = {};              ///< on it
 };
 

@@ -14,6 +14,8 @@
 namespace memreplay {
 namespace {
 
+constexpr std::string_view kContinuesAlike = "if the unfinished step continues like the one before";
+
 std::string size_cell(const std::optional<Bytes>& size, bool proven) {
   if (!size) return "none";
   return (proven ? "" : "at most ") + exact_size(*size);
@@ -165,7 +167,7 @@ std::string to_be_sure(const FittedDevice& fitted) {
 std::string card_sentence(const FittedDevice& fitted) {
   const FitRun* best = fitted.best();
   if (!fitted.cards || best == nullptr) return {};
-  const std::string fits = fitted.completed ? "fits, if that step would have ended so" : "fits";
+  const std::string fits = fitted.completed ? "fits " + std::string(kContinuesAlike) : "fits";
   if (fitted.cards->empty()) return fits + ": none of the known cards (memreplay list cards)";
   std::vector<std::string> names;
   for (const SufficingCard& on : *fitted.cards) {
@@ -216,14 +218,13 @@ std::string lower_bound_sentence(const FittedDevice& fitted) {
                      early_end_phrase(*fitted.trace.early_end));
 }
 
-/// "2112 MiB if the rest of the step at whose OOM the recording ends is that of the step before."
+/// "2112 MiB if the unfinished step continues like the one before; …"
 std::string completed_sentence(const FittedDevice& fitted) {
   const FitRun* best = fitted.best();
   if (!fitted.completed || best == nullptr) return {};
-  return fmt::format(
-      "{}{}, if the step that failed would have ended like the step before; up to the OOM their "
-      "requests are the same.",
-      size_cell(*best), fitted.runs.size() > 1 ? " under " + best->there.strategy : "");
+  return fmt::format("{}{} {}; up to the OOM their requests are the same.", size_cell(*best),
+                     fitted.runs.size() > 1 ? " under " + best->there.strategy : "",
+                     kContinuesAlike);
 }
 
 /// "25.3 GiB if pool (0, 1), up to 20 GiB, sleeps while others are served, 45.3 GiB if it never

@@ -49,12 +49,6 @@ std::string fewer_retries(const TuneResult& r, const RunSoFar& now, const RunSoF
       human_count(then.device_calls), human_count(now.device_calls));
 }
 
-JudgedRefusal judged_refusal(const TuneAnswer& answer) {
-  JudgedRefusal judged{.refusal = *answer.refusal, .verdict = answer.verdict};
-  if (answer.verdict.in_effect) judged.too_much = answer.result.shortage;
-  return judged;
-}
-
 }  // namespace
 
 std::string list_shortened(std::string conf) {
@@ -89,7 +83,7 @@ std::string helpless_sentence(const TuneAnswer& answer) {
   const Cause cause = answer.verdict.cause;
   if (!answer.refusal || cause == Cause::address_space || cause == Cause::unknown) return tried;
   const std::string said = answer.refusal->event
-                               ? refusal_sentence(judged_refusal(answer))
+                               ? refusal_sentence(answer.judged_refusal())
                                : start_refused_sentence(answer.verdict, r.baseline);
   if (answer.verdict.in_effect && answer.refusal->event) return said;
   if (!r.shortage) return said + ' ' + tried;

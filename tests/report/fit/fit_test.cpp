@@ -59,7 +59,7 @@ TEST(FitReport, CardsForAnAssumedRestOfAStepAreConditional) {
   EXPECT_TRUE(says(answer, "fits: T4-16GB"));
   answer.devices[0].completed = true;
   EXPECT_FALSE(says(answer, "fits: T4-16GB"));
-  EXPECT_TRUE(says(answer, "fits, if that step would have ended so: T4-16GB"));
+  EXPECT_TRUE(says(answer, "fits if the unfinished step continues like the one before: T4-16GB"));
 }
 
 TEST(FitReport, TheTextSaysWhatTheSizeIsMadeOf) {
