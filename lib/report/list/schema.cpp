@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "report/check/check.hpp"
 #include "report/diff/diff.hpp"
 #include "report/explain/explain.hpp"
@@ -112,10 +114,35 @@ Json schema_of_all(const SchemaAnswer& answer) {
   return documents.schema();
 }
 
+/// A value on one line where it fits; `before` stands on the line already.
+std::string folded(const Json& value, std::size_t indent, std::size_t before) {
+  constexpr std::size_t kColumns = 120;
+  if (!value.is_structured() || value.empty()) return value.dump();
+  std::vector<std::string> parts;
+  std::size_t length = before + 2;
+  bool fits = true;
+  for (const auto& [key, part] : value.items()) {
+    std::string text = value.is_object() ? Json(key).dump() + ": " : "";
+    text += folded(part, indent + 2, indent + 2 + text.size());
+    length += text.size() + 2;
+    fits &= !(text.find('\n') != text.npos);
+    parts.push_back(std::move(text));
+  }
+  const std::string_view ends = value.is_object() ? "{}" : "[]";
+  if (fits && length <= kColumns) {
+    return fmt::format("{}{}{}", ends[0], fmt::join(parts, ", "), ends[1]);
+  }
+  const std::string line = '\n' + std::string(indent, ' ');
+  return fmt::format("{}{}  {}{}{}", ends[0], line, fmt::join(parts, "," + line + "  "), line,
+                     ends[1]);
+}
+
 }  // namespace
 
 std::string to_text(const SchemaAnswer& answer, const TextStyle&) { return to_json(answer); }
 
-std::string to_json(const SchemaAnswer& answer) { return dump(schema_of_all(answer)); }
+std::string to_json(const SchemaAnswer& answer) {
+  return folded(schema_of_all(answer), 0, 0) + '\n';
+}
 
 }  // namespace memreplay
