@@ -114,35 +114,38 @@ Json schema_of_all(const SchemaAnswer& answer) {
   return documents.schema();
 }
 
-/// A value on one line where it fits; `before` stands on the line already.
-std::string folded(const Json& value, std::size_t indent, std::size_t before) {
+/// Indented JSON with an object or an array on one line where it fits.
+std::string folded(const std::string& json) {
   constexpr std::size_t kColumns = 120;
-  if (!value.is_structured() || value.empty()) return value.dump();
-  std::vector<std::string> parts;
-  std::size_t length = before + 2;
-  bool fits = true;
-  for (const auto& [key, part] : value.items()) {
-    std::string text = value.is_object() ? Json(key).dump() + ": " : "";
-    text += folded(part, indent + 2, indent + 2 + text.size());
-    length += text.size() + 2;
-    fits &= !(text.find('\n') != text.npos);
-    parts.push_back(std::move(text));
+  std::vector<std::string> lines;
+  std::vector<std::size_t> open;  // lines that begin something
+  for (std::string_view rest = json; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(line.size() + 1);
+    lines.emplace_back(line);
+    if (line.ends_with('{') || line.ends_with('[')) open.push_back(lines.size() - 1);
+    const std::string_view text = line.substr(line.find_first_not_of(' '));
+    if (text[0] != '}' && text[0] != ']') continue;
+    const std::size_t begin = open.back();
+    open.pop_back();
+    std::string whole = lines[begin];
+    for (std::size_t i = begin + 1; i < lines.size() && whole.size() <= kColumns; ++i) {
+      const bool is_first = i == begin + 1;
+      const bool is_last = i + 1 == lines.size();
+      whole += is_first || is_last ? "" : " ";
+      whole += lines[i].substr(lines[i].find_first_not_of(' '));
+    }
+    if (whole.size() > kColumns) continue;
+    lines.resize(begin);
+    lines.push_back(std::move(whole));
   }
-  const std::string_view ends = value.is_object() ? "{}" : "[]";
-  if (fits && length <= kColumns) {
-    return fmt::format("{}{}{}", ends[0], fmt::join(parts, ", "), ends[1]);
-  }
-  const std::string line = '\n' + std::string(indent, ' ');
-  return fmt::format("{}{}  {}{}{}", ends[0], line, fmt::join(parts, "," + line + "  "), line,
-                     ends[1]);
+  return fmt::format("{}\n", fmt::join(lines, "\n"));
 }
 
 }  // namespace
 
 std::string to_text(const SchemaAnswer& answer, const TextStyle&) { return to_json(answer); }
 
-std::string to_json(const SchemaAnswer& answer) {
-  return folded(schema_of_all(answer), 0, 0) + '\n';
-}
+std::string to_json(const SchemaAnswer& answer) { return folded(dump(schema_of_all(answer))); }
 
 }  // namespace memreplay
