@@ -119,6 +119,22 @@ class Behaviour {
   std::vector<bool> constant;  ///< paired, and not that
 };
 
+/// It sums as many rows in every recording that has it: the parameter decides over its outputs.
+bool rows_stay(const StagedSum& sum, std::span<const PairedCalls> others) {
+  bool paired = false;
+  for (const PairedCalls& other : others) {
+    const std::uint32_t partial = other.block_of[sum.partial_sums];
+    const std::uint32_t result = other.block_of[sum.result];
+    if (partial == Calls::kNoBlock || result == Calls::kNoBlock) continue;
+    const std::vector<CallBlock>& blocks = other.calls->blocks;
+    const Bytes there =
+        blocks[partial].size / (kColumnsOfBlock * blocks[result].size) * kRowsOfBlock;
+    if (there != sum.rows) return false;
+    paired = true;
+  }
+  return paired;
+}
+
 /// In some recording the sum has rows enough and is not staged.
 bool unstaged_elsewhere(const BiasGradient& gradient, std::span<const PairedCalls> others) {
   return std::ranges::any_of(others, [&](const PairedCalls& other) {
@@ -167,9 +183,10 @@ Restaging restage(const Calls& calls, std::span<const PairedCalls> others, doubl
     if (!staged) continue;
     const bool seen_twice =
         behaviour.varies[staged->partial_sums] || behaviour.constant[staged->partial_sums];
+    const double grown =
+        static_cast<double>(staged->rows) * (rows_stay(*staged, others) ? 1 : growth);
     const auto now =
-        sum_staging(static_cast<Bytes>(std::ceil(static_cast<double>(staged->rows) * growth)),
-                    recorded[staged->result] / 4);
+        sum_staging(static_cast<Bytes>(std::ceil(grown)), sizes[staged->result] / kNumber);
     if (!now) edit.dropped.push_back(static_cast<std::uint32_t>(call + 1));
     if (now && !seen_twice) sizes[staged->partial_sums] = now->partial_sums;
   }

@@ -138,6 +138,20 @@ TEST(Predict, SumsOverFewRowsLoseTheirStaging) {
   EXPECT_EQ(requests(Program({8, 16}, bias).at(4).likeliest).size(), 4U);
 }
 
+/// The same of as many inputs as outputs, over 2048 rows.
+void bias_of_width(RecordingWriter& w, Bytes width) {
+  const std::uint32_t layer = w.stack({"model.py:7 forward"});
+  w.alloc(0, 4 * 2048 * width, layer);
+  w.alloc(1, 4 * 2048 * width).alloc(2, 4 * width * width).alloc(3, 4 * width);
+  w.alloc(4, 512 * width * 32).alloc(5, 4 * width / 128).free(5).free(4).free(1).free(0);
+}
+
+TEST(Predict, AWidthDoesNotDecideOverTheRowsOfASum) {
+  EXPECT_EQ(requests(Program({256, 1536}, bias_of_width).at(640).likeliest),
+            (std::vector<Bytes>{4 * 2048 * 640, 4 * 2048 * 640, 4 * 640 * 640, 4 * 640,
+                                512 * 640 * 32, 4 * 5}));
+}
+
 TEST(Predict, StagingIsNotAddedWhereARecordingDidWithout) {
   const Write never = [](RecordingWriter& w, Bytes batch) {
     const std::uint32_t layer = w.stack({"model.py:7 forward"});
