@@ -194,6 +194,13 @@ class Facts(unittest.TestCase):
             self.assertEqual(found[0]["ends"], ends[recording.name])
             self.assertEqual(found[0]["whole"], ends[recording.name] == "whole")
 
+    def test_a_state_without_a_history_is_not_whole(self):
+        state = self.folder / "state.pickle"
+        state.write_bytes(pickle.dumps({**read(TRACES / "torch/layers_4.pickle"), "device_traces": [[]]}))
+        for name in ("info", "explain", "replay", "fit", "ranks", "diff"):
+            for _, found in facts_in(json.loads(self.run_one(name, state, "--json"))):
+                self.assertEqual((found["whole"], found["ends"]), (False, "cut"), name)
+
 
 if __name__ == "__main__":
     ALL = "--all" in sys.argv

@@ -229,8 +229,11 @@ Setup setup_of(const FitQuestion& question, const std::optional<SetAside>& aside
 FittedDevice fitted_device(const Chosen& chosen, const FitQuestion& question,
                            const Control& control) {
   const Subject recorded = chosen.subject(control);
+  std::optional<std::vector<CardTraits>> processes;
   const auto aside_on = [&](const Card& card) {
-    return set_aside_on(card, recorded, question.setup.device.reserve);
+    if (const auto& reserve = question.setup.device.reserve) return SetAside{.others = *reserve};
+    if (!processes) processes = processes_of(recorded);
+    return set_aside_on(card, *processes);
   };
   std::optional<SetAside> aside;
   for (const ChosenCard& chosen_card : question.cards) {

@@ -89,17 +89,14 @@ ChosenCard card_named(const std::string& name) {
   return chosen;
 }
 
-SetAside set_aside_on(const Card& card, const Subject& recorded, std::optional<Bytes> reserve) {
-  if (reserve) return {.others = *reserve};
+std::vector<CardTraits> processes_of(const Subject& recorded) {
+  const SharedDevice* shared = recorded.shared();
+  if (shared == nullptr) return {card_traits(recorded.recording(), recorded.trace())};
   std::vector<CardTraits> processes;
-  if (const SharedDevice* shared = recorded.shared()) {
-    for (const Sharer& sharer : shared->sharers) {
-      processes.push_back(card_traits(sharer.subject->recording(), sharer.subject->trace()));
-    }
-  } else {
-    processes.push_back(card_traits(recorded.recording(), recorded.trace()));
+  for (const Sharer& sharer : shared->sharers) {
+    processes.push_back(card_traits(sharer.subject->recording(), sharer.subject->trace()));
   }
-  return set_aside_on(card, processes);
+  return processes;
 }
 
 std::optional<GivenDevice> runs_on_card(const Subject& subject, const StrategySpec& spec,

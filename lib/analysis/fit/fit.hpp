@@ -62,9 +62,9 @@ struct FitQuestion {
 /// with the nearest name.
 ChosenCard card_named(const std::string& name);
 
-/// What the processes of a recording have of a card beside their allocators, and others, if
-/// anybody said so.
-SetAside set_aside_on(const Card& card, const Subject& recorded, std::optional<Bytes> reserve);
+/// The processes of a recording, one of each, as what they have of a card beside their allocators
+/// goes by. O(events).
+std::vector<CardTraits> processes_of(const Subject& recorded);
 
 /// Whether the recording runs on a card, surely and by all that may be left of it; unset where
 /// cancelled.

@@ -102,7 +102,7 @@ Json row_json(const RankRow& row) {
             {"events", row.events},
             {"stream", hex_of(row.stream)},
             {"runs", std::move(runs)}};
-  if (!row.facts.whole()) json["ends_early"] = early_end_json(*row.facts.early_end);
+  if (row.facts.early_end) json["ends_early"] = early_end_json(*row.facts.early_end);
   if (!row.facts.starts_empty) json["starts"] = "warm";
   if (row.capacity) json["capacity_bytes"] = *row.capacity;
   return json;
@@ -116,6 +116,7 @@ RankRow row_of(const JsonNode& node) {
               .stream = hash_at(node.at("stream"))};
   if (node.has("ends_early")) row.facts.early_end = early_end_of(node.at("ends_early"));
   row.facts.starts_empty = !node.has("starts");
+  row.facts.has_events = row.events > 0;
   if (node.has("capacity_bytes")) row.capacity = node.at("capacity_bytes").whole();
   for (const JsonNode& run : node.at("runs").elements()) row.runs.push_back(run_of(run));
   return row;

@@ -33,7 +33,8 @@ struct FreeBlock {
 /// chunks, which follow each other in order; within one they lie as they came. Insert, erase and
 /// search touch one chunk, O(1) but for classes of many chunks, whose directory is searched in
 /// O(log chunks) and shifted where a chunk fills or empties. A copy is a few flat copies.
-/// As long as there are few, all lie in one chunk, without classes: most of many sets stay so.
+/// In one of many sets all lie in one chunk as long as there are few, without classes: tables for
+/// each of them would push each other out of the caches.
 class FreeBlocks {
  public:
   /// Where a block lies. Who remembers it finds the block again without a search.
@@ -49,8 +50,10 @@ class FreeBlocks {
   };
 
   /// Sizes are expected to be multiples of a unit of 2^`unit_log2` bytes.
-  explicit FreeBlocks(std::uint32_t unit_log2 = 9)
-      : unit_log2_(unit_log2), rest_of_unit_((Bytes{1} << unit_log2) - 1) {}
+  explicit FreeBlocks(std::uint32_t unit_log2 = 9, bool one_of_many = false)
+      : unit_log2_(unit_log2),
+        one_of_many_(one_of_many),
+        rest_of_unit_((Bytes{1} << unit_log2) - 1) {}
 
   bool empty() const { return beyond_.empty() && used_words_ == 0; }
   std::size_t size() const;
@@ -205,6 +208,7 @@ class FreeBlocks {
   void erase_beyond(FreeBlock block);
 
   std::uint32_t unit_log2_;
+  bool one_of_many_;
   Bytes rest_of_unit_;
   Bytes irregular_ = UINT64_MAX;  ///< what has a bit of these is not counted in units
   Bytes no_tables_ = UINT64_MAX;  ///< there are few; 0: the tables are there
@@ -352,7 +356,7 @@ template <typename LiesAt>
 template <typename LiesAt>
 [[gnu::noinline]] void FreeBlocks::insert_irregular(FreeBlock block, LiesAt lies_at) {
   if (are_few()) {
-    if (insert_few(block)) return lies_at(block.block, kFew);
+    if (one_of_many_ && insert_few(block)) return lies_at(block.block, kFew);
     for (const FreeBlock& other : take_all_by(unit_log2_)) insert(other, lies_at);
     return insert(block, lies_at);
   }

@@ -21,6 +21,8 @@ Handle Allocator::new_block(const Block& block) {
 namespace {
 
 constexpr std::size_t kFewShelves = 64;
+/// Tables of free blocks for so many stay in the caches.
+constexpr std::size_t kShelvesWithTables = 16;
 
 // A rank by segment: its number, then the distance from its start in units of 512 bytes.
 constexpr int kDistanceBits = 34;
@@ -67,7 +69,7 @@ Allocator::ShelfIndex Allocator::open_shelf(std::uint16_t pool, StreamIndex stre
     std::vector<ShelfIndex>& shelves = pools_[of].shelves;
     if (shelves.size() <= stream) shelves.resize(std::size_t{stream} + 1, kNoShelf);
     shelves[stream] = static_cast<ShelfIndex>(shelves_.size());
-    shelves_.push_back({of, stream});
+    shelves_.push_back({of, stream, FreeBlocks(9, shelves_.size() > kShelvesWithTables)});
   }
   if (!many_shelves_ && shelves_.size() > kFewShelves) {
     many_shelves_ = true;

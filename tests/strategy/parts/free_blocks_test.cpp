@@ -42,9 +42,9 @@ class FreeBlocksOf : public testing::TestWithParam<Sizes> {};
 
 // Random changes; `share` of them, in per cent, are insertions where so many blocks are there.
 template <typename Share>
-void compare_with_plain_set(Sizes sizes, std::uint64_t seed, Handle steps, const Share& share) {
+void compare_with_plain_set(FreeBlocks tested, Sizes sizes, std::uint64_t seed, Handle steps,
+                            const Share& share) {
   std::mt19937_64 random(seed);
-  FreeBlocks tested;
   std::set<FreeBlock> model;
   std::vector<FreeBlock> all;
   std::map<Handle, FreeBlocks::Place> places;
@@ -79,14 +79,15 @@ void compare_with_plain_set(Sizes sizes, std::uint64_t seed, Handle steps, const
 }
 
 TEST_P(FreeBlocksOf, TheOrderIsThatOfAPlainSet) {
-  compare_with_plain_set(GetParam(), 7, 20'000, [](Handle step, std::size_t count) {
+  compare_with_plain_set(FreeBlocks(), GetParam(), 7, 20'000, [](Handle step, std::size_t count) {
     return count < 5 ? 100u : step / 2000 % 2 == 0 ? 70u : 30u;
   });
 }
 
 TEST_P(FreeBlocksOf, AFewAreInOrderToo) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
-    compare_with_plain_set(GetParam(), seed, 200, [&](Handle step, std::size_t count) {
+    const FreeBlocks tested(9, seed % 2 == 0);
+    compare_with_plain_set(tested, GetParam(), seed, 200, [&](Handle step, std::size_t count) {
       return step < 150 && count > 12 + seed % 10 ? 20u : 60u;
     });
     if (HasFatalFailure()) return;
