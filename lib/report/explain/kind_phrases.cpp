@@ -101,6 +101,19 @@ std::optional<std::string> filled(std::string_view text, const OomMessage& m, bo
   return out;
 }
 
+// Where the options of an arena on a host are set: its provider takes none, and says nothing.
+std::string about_arena(const OomMessage& m) {
+  const std::string& arena = m[OomWord::buffer];
+  if (m.kind != "onnxruntime-arena" || (!arena.starts_with("Cpu") && !arena.starts_with("CPU"))) {
+    return "";
+  }
+  return " The CPU provider ignores such options: register the arena before the first session, "
+         "onnxruntime.create_and_register_allocator(memory_info, onnxruntime.OrtArenaCfg("
+         "{\"max_mem\": BYTES, \"arena_extend_strategy\": 1})), and set "
+         "session.use_env_allocators to 1. max_mem limits what it holds. enable_cpu_mem_arena = "
+         "False goes without an arena.";
+}
+
 // What a table says beside its figures.
 std::string about_ooms(const OomMessage& m) {
   const auto ooms = m[Count::ooms].value_or(0);
@@ -122,7 +135,7 @@ KindPhrases phrases_of(const OomMessage& m) {
     auto sentence = filled(phrase.sentence, m, false);
     const auto advice = filled(phrase.advice, m, true);
     if (!sentence || !advice) continue;
-    return {*sentence + about_ooms(m), *advice, record_of(m)};
+    return {*sentence + about_ooms(m), *advice + about_arena(m), record_of(m)};
   }
   return {fmt::format("The text has {}, but too few of its figures to say more.", m.detail), "",
           record_of(m)};
