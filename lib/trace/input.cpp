@@ -88,20 +88,6 @@ std::string named_capture(std::string_view bytes) {
          "FILE OUT.csv makes a recording of it";
 }
 
-/// Lists in a list, of which the first begins with a time.
-std::string named_timeline(std::string_view bytes) {
-  constexpr std::string_view kBegin = "[[";
-  constexpr std::size_t kDigitsOfTime = 10;
-  std::uint64_t time = 0;
-  if (!bytes.starts_with(kBegin) ||
-      leading_digits(bytes.substr(kBegin.size()), time) < kDigitsOfTime) {
-    return {};
-  }
-  return "is PyTorch's memory timeline (export_memory_timeline): bytes by category over time, "
-         "without blocks, so that nothing can be replayed; torch.cuda.memory._dump_snapshot writes "
-         "a recording";
-}
-
 /// A file in whose place a tool for large files left where it is.
 std::string named_pointer(std::string_view bytes) {
   constexpr std::string_view kMerge = "<<<<<<< ";  // a conflict of two versions
@@ -128,6 +114,7 @@ std::string named_pointer(std::string_view bytes) {
 }
 
 std::string named_page(std::string_view text) {
+  if (text.find("<title>gpu memory timeline html</title>") != text.npos) return {};  // has a reader
   if (text.starts_with("<!doctype html") || text.starts_with("<html") ||
       text.starts_with("<head") || (text.starts_with("<!--") && text.find("<html") != text.npos)) {
     return "is a web page (HTML), saved instead of a file: download the file itself (on GitHub "
@@ -367,7 +354,7 @@ void OpenedInput::let_go() {
 }
 
 std::string named_content(std::string_view name, std::string_view bytes) {
-  for (const auto named : {named_pointer, named_answer, named_zip, named_capture, named_timeline}) {
+  for (const auto named : {named_pointer, named_answer, named_zip, named_capture}) {
     if (std::string what = named(bytes); !what.empty()) return what;
   }
   for (const Signature& signature : kSignatures) {

@@ -34,14 +34,6 @@ TEST(NamedContent, CapturesOfMemrayAreNamedPackedAndNot) {
   EXPECT_THAT(named("\x04\x22\x4D\x18\x68\x40\0\x10words"s), HasSubstr("by lz4"));
 }
 
-TEST(NamedContent, TimelinesOfMemoryAreNamed) {
-  for (const char* text : {"[[1690000000000, 1690000000010], [[0, 0, 8], [0, 4, 8]]]",
-                           "[[1690000000000123, 2, 1024, 0], [1690000000000456, 3, -8, 1]]"}) {
-    EXPECT_THAT(named(text), HasSubstr("memory timeline")) << text;
-  }
-  EXPECT_EQ(named("[[1, 2], [3, 4]]"), "");
-}
-
 TEST(NamedContent, PagesAndErrorsOfServersAreNamed) {
   for (const char* page : {"<!DOCTYPE html>\n<html>", "\n\n  <html lang=\"en\">",
                            "\xEF\xBB\xBF<!doctype HTML>", "<!-- saved -->\n<html>", "<HEAD>"}) {

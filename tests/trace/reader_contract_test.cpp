@@ -21,6 +21,11 @@ std::string sample_name(const testing::TestParamInfo<std::size_t>& info) {
   return name + std::to_string(info.param);
 }
 
+/// Of the first trace, where the format has any.
+std::string first_events(const Recording& recording) {
+  return recording.traces.empty() ? "" : drawn_events(recording.traces.front());
+}
+
 /// What every reader keeps, on a small file of its format.
 class EveryReader : public testing::TestWithParam<std::size_t> {
  protected:
@@ -59,7 +64,7 @@ TEST_P(EveryReader, AloneRecognisesItsSample) {
 }
 
 TEST_P(EveryReader, ReadsItsSampleEventByEvent) {
-  EXPECT_EQ(drawn_events(golden().traces.at(0)), sample_.events);
+  EXPECT_EQ(first_events(golden()), sample_.events);
 }
 
 TEST_P(EveryReader, CountsWhatItNeedNotKeep) {
@@ -102,7 +107,7 @@ TEST_P(EveryReader, ReadsTheLineEndsMarkAndMissingEndOfOtherSystems) {
   for (std::size_t at = 0; (at = text.find('\n', at)) != text.npos; at += 2) {
     text.insert(at, 1, '\r');
   }
-  EXPECT_EQ(drawn_events(read(text + "\r\n").traces.at(0)), sample_.events);
+  EXPECT_EQ(first_events(read(text + "\r\n")), sample_.events);
 }
 
 TEST_P(EveryReader, RefusesSizesThatNoBlockHasByTheirPlace) {

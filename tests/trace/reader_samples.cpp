@@ -143,6 +143,9 @@ std::vector<ReaderSample> make_samples() {
                            {{'a', 1}, {'f', 1}, {'s', 2, 1}, {'a', 3}, {'f', 2}, {'f', 3}}, 192),
        .events = "a0:100 a1:60 f0:100 f1:60",
        .is_text = false},
+      // For info alone, without a trace.
+      {.format = "torch-timeline",
+       .bytes = "[[1690000000000000], [[0, SIZE, 0, 0, 0, 0, 0, 0, 0]]]"},
       {.format = "vma",
        .bytes = R"({"Total":{"AllocationCount":1,"UnusedRangeCount":1},"DefaultPools":{"Type 0":{
 "Blocks":{"0":{"TotalBytes":4096,"Suballocations":[{"Offset":0,"Type":"BUFFER","Size":SIZE}]}}}}})"},
