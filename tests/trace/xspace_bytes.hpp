@@ -15,6 +15,7 @@ struct XSpaceCall {
   std::uint64_t address = 0;
   std::uint64_t requested = 0;
   std::string op = {};
+  std::string shape = {};  ///< of an output of float
 };
 
 constexpr std::uint64_t kXSpaceLimit = std::uint64_t{1} << 30;
@@ -33,7 +34,11 @@ inline std::string xspace(const std::vector<std::vector<XSpaceCall>>& threads,
                                           "peak_bytes_in_use",
                                           "fragmentation",
                                           "tf_op",
-                                          allocator};
+                                          allocator,
+                                          "shape",
+                                          "region_type",
+                                          "output",
+                                          "data_type"};
   std::string plane = field(2, std::string("/host:CPU")), stats;
   std::uint64_t in_use = before, next_text = names.size();
   const auto stat = [](std::uint64_t name, std::uint64_t value, std::uint64_t type = 4) {
@@ -55,6 +60,10 @@ inline std::string xspace(const std::vector<std::vector<XSpaceCall>>& threads,
       if (!call.op.empty()) {
         stats += field(5, name_entry(next_text, call.op));
         event += stat(9, next_text++, 7);
+      }
+      if (!call.shape.empty()) {
+        stats += field(5, name_entry(next_text, call.shape));
+        event += stat(11, next_text++, 7) + stat(12, 13, 7) + stat(14, 1);
       }
       line += field(4, event);
     }

@@ -11,6 +11,7 @@
 
 #include "core/text.hpp"
 #include "trace/device_name.hpp"
+#include "trace/live_heap.hpp"
 #include "trace/pointer_log.hpp"
 #include "trace/reader.hpp"
 #include "trace/text_numbers.hpp"
@@ -22,6 +23,20 @@ namespace {
 using Events = std::vector<XSpaceEvent>;
 
 constexpr Bytes kGranule = 256;  // BFC's
+
+/// "output float[64,256]": what is allocated, as far as the file says.
+std::string tensor_of(const XSpaceEvent& event) {
+  // DataType of TensorFlow's types.proto.
+  constexpr std::string_view kTypes[] = {
+      "",          "float",  "double",     "int32", "uint8",    "int16",   "int8",     "string",
+      "complex64", "int64",  "bool",       "qint8", "quint8",   "qint32",  "bfloat16", "qint16",
+      "quint16",   "uint16", "complex128", "half",  "resource", "variant", "uint32",   "uint64"};
+  if (event.shape.empty()) return {};
+  std::string text(event.use);
+  if (!text.empty()) text += ' ';
+  if (event.data_type < std::size(kTypes)) text += kTypes[event.data_type];
+  return text += event.shape;
+}
 
 struct GrownRegion {
   std::size_t event = 0;  ///< that has it made, and gets its beginning
@@ -82,11 +97,11 @@ class XSpaceAllocator {
   std::string_view name() const { return name_; }
   void add(const XSpaceEvent& event) { events_.push_back(event); }
 
-  /// To be called once, after all events. `texts` are those of `recording`.
-  void finish(Recording& recording, TextNumbers& texts) {
+  /// To be called once, after all events. `texts` and `stacks` are those of `recording`.
+  void finish(Recording& recording, TextNumbers& texts, LiveHeap& stacks) {
     count();
     find_regions();
-    Recording part = read({}, texts);
+    Recording part = read({}, texts, stacks);
     Trace& trace = part.traces.back();
     if (!regions_.empty()) {
       trace.addresses = trace.ids;
@@ -144,13 +159,13 @@ class XSpaceAllocator {
     grows_ = regions_.empty();
   }
 
-  Recording read(EarlierPointers earlier, TextNumbers& texts) {
+  Recording read(EarlierPointers earlier, TextNumbers& texts, LiveHeap& stacks) {
     for (;;) {
       PointerLog log(device_named(name_), path_, {});
       Recording part;
       part.path = path_;
       log.begin_with(earlier);
-      fill(log, events_.front().ns, 0, 0);
+      fill(log, events_.front().ns, 0);
       auto region = regions_.begin();
       for (std::size_t i = 0; i < events_.size(); ++i) {
         const XSpaceEvent& event = events_[i];
@@ -164,7 +179,11 @@ class XSpaceAllocator {
           log.free({}, event.address,
                    event.requested > 0 ? std::optional(event.requested) : std::nullopt);
         }
-        fill(log, event.ns, event.thread, event.allocates ? texts.number_of(event.op) : 0);
+        if (event.allocates) {
+          fill(log, event.ns, event.thread, texts.number_of(event.op), stack_of(event, stacks));
+        } else {
+          fill(log, event.ns, event.thread);
+        }
       }
       if (auto better = log.earlier()) {
         earlier = std::move(better);
@@ -180,12 +199,24 @@ class XSpaceAllocator {
     }
   }
 
-  static void fill(PointerLog& log, std::int64_t ns, std::uint32_t thread, std::uint32_t tag) {
+  // The operator, with the tensor that it allocates as its caller, as flame graphs have it.
+  static std::uint32_t stack_of(const XSpaceEvent& event, LiveHeap& stacks) {
+    if (event.op.empty()) return 0;
+    std::vector<std::uint32_t> frames = {stacks.frame(event.op, {}, kNoLine)};
+    if (const std::string tensor = tensor_of(event); !tensor.empty()) {
+      frames.push_back(stacks.frame(tensor, {}, kNoLine));
+    }
+    return stacks.stack(std::move(frames));
+  }
+
+  static void fill(PointerLog& log, std::int64_t ns, std::uint32_t thread, std::uint32_t tag = 0,
+                   std::uint32_t stack = 0) {
     constexpr std::int64_t kNanoseconds = 1000;  // in a microsecond
     if (log.size() == 0) return;
     log.fill<&Trace::times_us>(ns / kNanoseconds);
     log.fill<&Trace::threads>(thread);
     log.fill<&Trace::tags>(tag);
+    log.fill<&Trace::stacks>(stack);
   }
 
   std::string path_;
@@ -231,8 +262,9 @@ Recording read_xspace(const Input& input, const ReadOptions& /*options*/) {
     return device_named(allocator.name());
   });
   TextNumbers texts(recording.texts);
+  LiveHeap stacks(recording);
   for (XSpaceAllocator& allocator : allocators) {
-    allocator.finish(recording, texts);
+    allocator.finish(recording, texts, stacks);
     if (allocator.name() == "mklcpu") {
       recording.lacks.emplace_back("requests below 262,144 bytes, which pass mklcpu by");
     }

@@ -21,9 +21,13 @@ constexpr std::pair<std::string_view, BytesOfEvent> kNumbers[] = {
     {"allocation_bytes", &XSpaceEvent::allocated},
     {"bytes_allocated", &XSpaceEvent::in_use},
     {"bytes_available", &XSpaceEvent::available},
+    {"data_type", &XSpaceEvent::data_type},
     {"peak_bytes_in_use", &XSpaceEvent::process_peak}};
 constexpr std::pair<std::string_view, TextOfEvent> kTexts[] = {
-    {"allocator_name", &XSpaceEvent::allocator}, {"tf_op", &XSpaceEvent::op}};
+    {"allocator_name", &XSpaceEvent::allocator},
+    {"tf_op", &XSpaceEvent::op},
+    {"shape", &XSpaceEvent::shape},
+    {"region_type", &XSpaceEvent::use}};
 
 /// One plane: its lines, which are threads, refer to names that may stand behind them.
 class XPlane {

@@ -101,6 +101,23 @@ TEST(XSpaceReader, OperatorsAreTagsOfAllocations) {
   EXPECT_EQ(trace.tags.at(1), 0u);
 }
 
+TEST(XSpaceReader, ATensorStandsBelowTheOperatorThatAllocatesIt) {
+  const Recording recording =
+      read(xspace({{{.ps = 1, .address = 16, .requested = 64, .op = "MatMul", .shape = "[4,4]"},
+                    {.ps = 2, .address = 32, .requested = 8, .op = "MatMul"},
+                    {.ps = 3, .address = 48, .requested = 8},
+                    {.ps = 4, .allocates = false, .address = 16, .requested = 64, .op = "MatMul"}}},
+                  512));
+  std::vector<std::string> drawn;
+  for (const std::uint32_t stack : recording.traces.at(0).stacks) {
+    std::string& text = drawn.emplace_back();
+    for (const std::uint32_t frame : recording.stacks.at(stack)) {
+      text += recording.texts.at(recording.frames.at(frame).name) + ";";
+    }
+  }
+  EXPECT_THAT(drawn, ElementsAre("MatMul;output float[4,4];", "MatMul;", "", ""));
+}
+
 TEST(XSpaceReader, RegionsAreWorkedOutFromTheBlocksAtTheirBeginnings) {
   const Trace trace =
       read(xspace({{{.ps = 1, .address = kAt, .requested = kMiB},
