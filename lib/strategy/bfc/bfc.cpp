@@ -83,26 +83,40 @@ std::vector<std::string> settings_to_try() {
   return settings;
 }
 
-/// In TensorFlow's own names, and behind them as options are; a host's takes its limit alone.
+/// The variable of TensorFlow that limits an allocator of the host, with the value that it takes;
+/// none for one of a device.
+std::string host_limit(std::string_view name, Bytes limit) {
+  if (name == "mklcpu") return fmt::format("TF_MKL_ALLOC_MAX_BYTES={}", limit);
+  const char* const variable = name.find("host") != name.npos  ? "TF_GPU_HOST_MEM_LIMIT_IN_MB"
+                               : name.find("cpu") != name.npos ? "TF_CPU_BFC_MEM_LIMIT_IN_MB"
+                                                               : nullptr;
+  return variable == nullptr ? "" : fmt::format("{}={}", variable, limit / kMiB);
+}
+
+/// In TensorFlow's own names, and behind them as options are; of a host's it sets the limit alone.
 std::string as_set(const StrategySpec& spec) {
-  const std::string_view name = find_option(spec, "name").value_or("");
-  const bool of_host = name.find("cpu") != name.npos;
+  const std::string limit =
+      host_limit(find_option(spec, "name").value_or(""),
+                 find_option(spec, "limit") ? size_option(spec, "limit", 0) : 0);
+  const bool of_host = !limit.empty();
   std::vector<std::string> lines, options;
+  bool all_are_set = true;
   for (const auto& [key, value] : spec.options) {
     if (key == "name") continue;
     options.push_back(key + '=' + value);
-    if (key == "limit" && of_host) {
-      lines.push_back(
-          fmt::format("TF_CPU_BFC_MEM_LIMIT_IN_MB={}", size_option(spec, "limit", 0) / kMiB));
-    } else if (key == "allow_growth" && !of_host) {
+    if (of_host) {
+      if (key == "limit") lines.push_back(limit);
+      all_are_set &= key == "limit";
+    } else if (key == "allow_growth") {
       lines.push_back("TF_FORCE_GPU_ALLOW_GROWTH=" + value);
-    } else if (key == "garbage_collection" && !of_host) {
+    } else if (key == "garbage_collection") {
       lines.push_back("TF_ENABLE_GPU_GARBAGE_COLLECTION=" + value);
-    } else if (key == "fragmentation_fraction" && !of_host) {
+    } else if (key == "fragmentation_fraction") {
       lines.push_back("gpu_options.experimental.internal_fragmentation_fraction=" + value);
     }
   }
-  return fmt::format("{}  # {}", fmt::join(lines, " "), fmt::join(options, ", "));
+  return fmt::format("{}  # {}{}", fmt::join(lines, " "), fmt::join(options, ", "),
+                     all_are_set ? "" : "; of this allocator TensorFlow sets the limit alone");
 }
 
 }  // namespace
