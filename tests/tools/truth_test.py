@@ -81,5 +81,31 @@ class Windows(unittest.TestCase):
         self.assertEqual((late.requested, late.reserved, late.segments), (2 * MIB, 20 * MIB, (1000 * MIB,)))
 
 
+class Placements(unittest.TestCase):
+    """Whether a solver's list places the buffers of a problem."""
+
+    def fits(self, *offsets, buffers=((0, 4, 60), (2, 6, 40), (4, 8, 60)), capacity=100):
+        from planners import fits
+        with tempfile.TemporaryDirectory() as folder:
+            problem, placed = pathlib.Path(folder, "problem.csv"), pathlib.Path(folder, "placed.csv")
+            problem.write_text("id,lower,upper,size\n" + "".join(f"{i},{a},{b},{size}\n" for i, (a, b, size) in enumerate(((0, 4, 60), (2, 6, 40), (4, 8, 60)))))
+            placed.write_text("id,lower,upper,size,offset\n" + "".join(
+                f"{i},{a},{b},{size},{at}\n" for i, ((a, b, size), at) in enumerate(zip(buffers, offsets))))
+            return fits(problem, placed, capacity)
+
+    def test_buffers_that_touch_in_time_or_in_place_fit(self):
+        self.assertTrue(self.fits(0, 60, 0))
+
+    def test_those_that_overlap_or_end_beyond_the_capacity_do_not(self):
+        self.assertFalse(self.fits(0, 59, 0))
+        self.assertFalse(self.fits(0, 60, 41))
+        self.assertFalse(self.fits(0, 60, 0, capacity=99))
+        self.assertFalse(self.fits(-1, 60, 0))
+
+    def test_a_list_of_other_buffers_or_none_places_nothing(self):
+        self.assertFalse(self.fits(0, 60, 0, buffers=((0, 4, 60), (2, 6, 30), (4, 8, 60))))
+        self.assertFalse(self.fits(0, 60))
+
+
 if __name__ == "__main__":
     unittest.main()

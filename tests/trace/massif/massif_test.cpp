@@ -39,6 +39,7 @@ TEST(MassifReader, TheStateAtThePeakIsReadByCallSite) {
             "rounding");
   EXPECT_FALSE(recording.traces.at(0).coverage.complete);
   EXPECT_TRUE(recording.traces[0].stated.at_peak);
+  EXPECT_FALSE(recording.traces[0].stated.end_live);  // the last state need not be the end
 }
 
 TEST(MassifReader, WithoutAPeakOrATreeTheLargestStateIsRead) {
