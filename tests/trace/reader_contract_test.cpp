@@ -21,7 +21,7 @@ std::string sample_name(const testing::TestParamInfo<std::size_t>& info) {
   return name + std::to_string(info.param);
 }
 
-/// Of the first trace, where the format has any.
+/// The events of the first trace, where the format has any.
 std::string first_events(const Recording& recording) {
   return recording.traces.empty() ? "" : drawn_events(recording.traces.front());
 }

@@ -15,7 +15,7 @@ struct XSpaceCall {
   std::uint64_t address = 0;
   std::uint64_t requested = 0;
   std::string op = {};
-  std::string shape = {};  ///< of an output of float
+  std::string shape = {};  ///< an output of float
 };
 
 constexpr std::uint64_t kXSpaceLimit = std::uint64_t{1} << 30;

@@ -162,7 +162,7 @@ class MemoryTimeline final : public nlohmann::json_sax<TimelineTree> {
   }
   void end() {
     if (is_by_category_) {
-      if (rows_ != first_.size()) refuse("behind another number of times");
+      if (rows_ != first_.size()) refuse("a list after another number of times");
       for (const std::int64_t time : first_) note_time(time);
     } else if (lists_ == 1) {
       take_change(first_);

@@ -17,7 +17,7 @@ struct XSpaceEvent {
   bool allocates = false;
   std::string_view allocator;
   std::string_view op;          ///< the operator that asks; empty where the file does not say
-  std::string_view shape;       ///< of the tensor, "[64,256]"; empty where the file does not say
+  std::string_view shape;       ///< the tensor's, "[64,256]"; empty where the file does not say
   std::string_view use;         ///< what the tensor is to the operator: "output", "temp"
   std::uint64_t data_type = 0;  ///< its elements', by TensorFlow's numbers; 0: not said
   Address address = 0;          ///< 0: it was refused

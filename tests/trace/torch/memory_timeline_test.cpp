@@ -26,7 +26,7 @@ TEST(TorchTimelineReader, ThePeakIsShownByCategory) {
   EXPECT_THAT(recording.why_no_trace, HasSubstr("bytes by category over time and no blocks"));
 }
 
-// Of that, the file that is named .raw.json.gz has every change, also before the first time.
+// A file that is named .raw.json.gz has every change, also those before the first time.
 TEST(TorchTimelineReader, ChangesComeToWhatTheListsByCategoryShow) {
   EXPECT_EQ(read("[[-1, 1, 4096, 0], [1690000000000000000, 2, 8192, 4], "
                  "[1690000000250000000, 3, -8192, 4], [1690000000250000000, 3, 8192, 3], "
