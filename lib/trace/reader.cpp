@@ -102,10 +102,16 @@ const ReaderInfo& reader_for(const Input& input, const ReaderInfo* named,
     found = std::ranges::find_if(all, [](const auto& reader) { return !reader.columns.empty(); });
   }
   if (found == all.end()) {
-    throw InputError(input.name, "",
-                     "has no known format; expected one of " + names(", ") +
-                         ", plain or compressed by gzip or zstd (--format names one)" +
-                         about_its_header(input.bytes));
+    const bool is_prose =
+        options.takes_texts && input.bytes.find('\0') == input.bytes.npos && is_utf8(input.bytes);
+    throw InputError(
+        input.name, "",
+        (is_prose ? std::string("has no known format, and no line of it is a message about "
+                                "memory that is known (memreplay list formats pasted-text)")
+                  : std::string("has no known format")) +
+            "; expected one of " + names(", ") +
+            ", plain or compressed by gzip or zstd (--format names one)" +
+            about_its_header(input.bytes));
   }
   if (found->is_text && !options.takes_texts) {
     throw InputError(input.name, "",

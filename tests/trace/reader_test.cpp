@@ -260,6 +260,13 @@ TEST_F(Reader, ProseIsNoTable) {
   }
 }
 
+TEST_F(Reader, OfATextItIsSaidThatNoLineOfItIsKnown) {
+  const std::string path = file("t.txt", "hello\n");
+  EXPECT_THAT(complaint(path, {.takes_texts = true}),
+              HasSubstr("no line of it is a message about memory"));
+  EXPECT_THAT(complaint(path), HasSubstr("has no known format; expected"));
+}
+
 TEST_F(Reader, WhatIsNoRecordingIsNamedAlsoWhereItIsPacked) {
   const std::string page = "<!DOCTYPE html><html><body>Not found</body></html>";
   EXPECT_THAT(complaint(file("a.pickle", page)), HasSubstr("is a web page (HTML)"));
