@@ -42,9 +42,9 @@ class Action(unittest.TestCase):
     def act(self, **given):
         """Runs every step until one fails. Returns exit code, log, summary and the outputs of each step."""
         inputs = {name: str(one.get("default", "")) for name, one in ACTION["inputs"].items()}
-        inputs.update(given, program=PROGRAM)
+        inputs.update({"program": PROGRAM, **given})
         values = {f"inputs.{name}": value for name, value in inputs.items()}
-        summary = self.temp / "summary.md"
+        summary, log = self.temp / "summary.md", ""
         for step in ACTION["runs"]["steps"]:
             script, output = self.temp / "step.sh", self.temp / "output"
             script.write_text(step["run"], encoding="utf-8")
@@ -54,16 +54,18 @@ class Action(unittest.TestCase):
             ran = subprocess.run(
                 ["bash", "--noprofile", "--norc", "-eo", "pipefail", script], cwd=self.repository, check=False,
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "RUNNER_TEMP": str(self.temp),
+                env={"PATH": f"{self.folder}/bin:{os.environ['PATH']}", "LANG": "C.UTF-8", "RUNNER_TEMP": str(self.temp),
+                     "PIP_NO_INDEX": "1", "GITHUB_ACTION_PATH": str(self.folder / "source"),
                      "GITHUB_WORKSPACE": str(self.repository), "GITHUB_OUTPUT": str(output),
                      "GITHUB_STEP_SUMMARY": str(summary), "GITHUB_ACTIONS": "true", **fixed})
+            log += ran.stdout
             for line in output.read_text().splitlines():
                 name, _, value = line.partition("=")
                 values[f"steps.{step['id']}.outputs.{name}"] = value
             if ran.returncode:
                 break
         outputs = {name: values[one["value"][4:-3]] for name, one in ACTION["outputs"].items()}
-        return ran.returncode, ran.stdout, summary.read_text(), outputs
+        return ran.returncode, log, summary.read_text(), outputs
 
     def test_what_did_not_grow_passes_and_says_so(self):
         status, log, summary, outputs = self.act(recordings="recordings/layers_4*", baseline="memory.json")
@@ -107,6 +109,24 @@ class Action(unittest.TestCase):
         status, log, _, _ = self.act(recordings="recordings/layers_4.pickle", baseline="none.json")
         self.assertEqual(status, 2)
         self.assertIn("none.json", log)
+
+    def test_a_folder_with_the_source_is_built_and_so_is_the_actions_own_where_no_index_has_the_package(self):
+        source, bin_folder = self.folder / "source", self.folder / "bin"
+        (source / "tools").mkdir(parents=True)
+        bin_folder.mkdir()
+        for tool, text in ((source / "tools/install_dependencies", "echo installing"),
+                           (bin_folder / "cmake", 'echo "cmake $*"; mkdir -p build/release; '
+                                                  f"ln -sf '{PROGRAM}' build/release/memreplay")):
+            tool.write_text(f"#!/bin/sh\n{text}\n")
+            tool.chmod(0o755)
+        for given in (str(source), ""):
+            with self.subTest(given):
+                status, log, _, outputs = self.act(recordings="recordings/layers_4.pickle", program=given)
+                self.assertEqual(status, 0, log)
+                self.assertIn("cmake --build --preset release --target memreplay", log)
+                self.assertIn("ok    recordings/layers_4.pickle", log)
+                self.assertEqual("No package index has memreplay" in log, not given)
+                shutil.rmtree(source / "build")
 
     def test_it_installs_the_version_of_this_repository(self):
         version = re.search(r"project\(memreplay VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))
