@@ -220,7 +220,8 @@ StrategyInfo auto_growth_strategy() {
                    "They are returned before a chunk is asked for, not where there is no room."},
                   {"alignment", "SIZE", "256", "Sizes and addresses are multiples of this."}},
       .make = make_auto_growth,
-      .keeps_regions = true};
+      .keeps_regions = true,
+      .known_as = {{"paddle"}, {"paddlepaddle"}}};
 }
 
 }  // namespace memreplay

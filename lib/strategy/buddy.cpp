@@ -309,7 +309,9 @@ StrategyInfo buddy_strategy() {
                       {"direct", "true|false", "true",
                        "What is larger than max gets a region of its own; false: out of memory."}},
           .make = make,
-          .scales = true};
+          .scales = true,
+          .known_as = {{"buddysystem"}, {"binarybuddy"}, {"buddyallocator"}},
+          .takes_at_once = "max"};
 }
 
 }  // namespace memreplay

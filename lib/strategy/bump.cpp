@@ -139,7 +139,8 @@ StrategyInfo bump_strategy() {
                   {"reset", "empty|never", "empty",
                    "When the pointer goes back to the start of the pool."}},
       .make = make,
-      .keeps_regions = true};
+      .keeps_regions = true,
+      .known_as = {{"linear"}, {"arena"}, {"region"}}};
 }
 
 }  // namespace memreplay

@@ -293,7 +293,8 @@ StrategyInfo cub_strategy() {
                   {"max_cached", "SIZE|none", "3*bin_growth^max_bin-1",
                    "Memory beyond this is returned to the device instead of cached."},
                   Completion::option()},
-      .make = make};
+      .make = make,
+      .known_as = {{"cachingdeviceallocator"}}};
 }
 
 }  // namespace memreplay

@@ -439,7 +439,8 @@ StrategyInfo cuda_async_strategy() {
                    "When the program synchronises: every N requests and frees, or at markers."},
                   Completion::option()},
       .make = make,
-      .scales = true};
+      .scales = true,
+      .known_as = {{"cudamallocasync"}, {"mallocasync"}, {"streamordered"}}};
 }
 
 }  // namespace memreplay

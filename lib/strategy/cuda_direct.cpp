@@ -21,7 +21,8 @@ StrategyInfo cuda_direct_strategy() {
           .summary = "cudaMalloc and cudaFree, where the driver places blocks; with --device cuda.",
           .options = {},
           .make = make,
-          .needs_device = "cuda"};
+          .needs_device = "cuda",
+          .known_as = {{"cudamalloc"}}};
 }
 
 }  // namespace memreplay

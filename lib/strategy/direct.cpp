@@ -64,7 +64,8 @@ StrategyInfo direct_strategy() {
           .summary = "Every request goes to the device, every free returns it: no caching at all.",
           .options = {},
           .make = make,
-          .scales = true};
+          .scales = true,
+          .known_as = {{"nocaching"}, {"nocache"}, {"none"}}};
 }
 
 }  // namespace memreplay

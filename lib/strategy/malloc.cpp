@@ -25,7 +25,8 @@ StrategyInfo malloc_strategy() {
       .options = {{"lib", "process|NAME", "process",
                    "This process's malloc, or that of a shared object such as libjemalloc.so.2."}},
       .make = make,
-      .needs_device = "host"};
+      .needs_device = "host",
+      .known_as = {{"mimalloc"}, {"glibc"}, {"ptmalloc"}, {"heap"}}};
 }
 
 }  // namespace memreplay

@@ -322,7 +322,8 @@ StrategyInfo offload_strategy() {
                       {"uses", "N", "1", "How often a moved block is used before its free."}},
           .make = make,
           .wraps = true,
-          .example = "offload(torch)"};
+          .example = "offload(torch)",
+          .known_as = {{"swap"}, {"swapping"}}};
 }
 
 }  // namespace memreplay

@@ -335,6 +335,7 @@ StrategyInfo ort_arena_strategy() {
                    "Regions double up to here; one of a larger request may pass it."}},
       .make = make_ort_arena,
       .keeps_regions = true,
+      .known_as = {{"onnxruntime"}, {"ort"}, {"onnx"}},
       .settings_to_try = ort_settings_to_try,
       .as_set = ort_as_set};
 }

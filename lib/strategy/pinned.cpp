@@ -288,7 +288,8 @@ StrategyInfo pinned_strategy() {
                       {"pinned_max_cached_size_mb", "MIB", "unlimited",
                        "Larger blocks are neither rounded up nor kept when they are freed."}},
           .make = make,
-          .scales = true};
+          .scales = true,
+          .known_as = {{"pinnedmemory"}, {"cachinghostallocator"}}};
 }
 
 }  // namespace memreplay

@@ -305,7 +305,8 @@ StrategyInfo pinned_buddy_strategy() {
                   {"threshold", "SIZE", "4MiB",
                    "Requests up to this size get blocks of their own, of powers of two."}},
       .make = make,
-      .scales = true};
+      .scales = true,
+      .takes_at_once = "count"};
 }
 
 }  // namespace memreplay

@@ -87,7 +87,8 @@ StrategyInfo plan_strategy() {
       .make = make,
       .keeps_regions = true,
       .plan_for = wish_of,
-      .needs_plan = true};
+      .needs_plan = true,
+      .known_as = {{"optimal"}, {"planned"}, {"minimalloc"}}};
 }
 
 }  // namespace memreplay

@@ -18,6 +18,16 @@ namespace memreplay {
 
 namespace {
 
+/// Without what people write differently: "cudaMallocAsync", "cuda_malloc_async".
+std::string bare(std::string_view name) {
+  std::string letters;
+  for (const char c : name) {
+    if (c == '-' || c == '_' || c == ' ') continue;
+    letters += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return letters;
+}
+
 std::string hint(std::string_view name, const std::vector<std::string>& known,
                  std::string_view list) {
   // Who stops in the middle of a long name means that name.
@@ -35,6 +45,11 @@ const StrategyInfo& info_of(std::string_view name) {
   for (const StrategyInfo& info : strategies()) {
     if (info.name == name) return info;
     names.emplace_back(info.name);
+  }
+  if (const auto meant = strategy_known_as(name)) {
+    throw UsageError(
+        fmt::format("unknown strategy '{0}'; did you mean '{1}'? (memreplay list strategies {2})",
+                    name, *meant, meant->substr(0, meant->find(':'))));
   }
   throw UsageError(fmt::format("unknown strategy '{}'{}", name, hint(name, names, "")));
 }
@@ -181,6 +196,17 @@ std::span<const StrategyInfo> strategies() {
 #undef MEMREPLAY_STRATEGY
   };
   return all;
+}
+
+std::optional<std::string> strategy_known_as(std::string_view name) {
+  const std::string letters = bare(name);
+  for (const StrategyInfo& info : strategies()) {
+    for (const OtherName& other : info.known_as) {
+      if (other.name != letters) continue;
+      return fmt::format("{}{}{}", info.name, other.options.empty() ? "" : ":", other.options);
+    }
+  }
+  return std::nullopt;
 }
 
 StrategySpec parse_strategy(std::string_view text) {

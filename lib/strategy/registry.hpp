@@ -38,6 +38,12 @@ struct StrategyContext {
   bool wrapped = false;                            ///< it is made inside of another strategy
 };
 
+/// A name by which people look for a strategy, and the options that are meant by it.
+struct OtherName {
+  std::string_view name;  ///< in small letters
+  std::string_view options = {};
+};
+
 /// How a strategy registers itself (strategies.def).
 struct StrategyInfo {
   std::string_view name;
@@ -58,6 +64,10 @@ struct StrategyInfo {
   bool needs_plan = false;  ///< without it, it cannot be made
   /// Real memory alone will do: "host" or "cuda".
   std::string_view needs_device = {};
+  std::vector<OtherName> known_as = {};
+  /// The option that sets the size of what it takes from the device whatever is asked for; empty:
+  /// it takes what is needed.
+  std::string_view takes_at_once = {};
   /// What `tune` tries beside the defaults, as options are written: "key=value,…". The simplest
   /// first. Null: it cannot be tuned so.
   std::vector<std::string> (*settings_to_try)() = nullptr;
@@ -67,6 +77,10 @@ struct StrategyInfo {
 
 /// Every registered strategy, in the order of strategies.def.
 std::span<const StrategyInfo> strategies();
+
+/// The strategy that a person means by another name, with its options ("free-list:fit=best"); case,
+/// '-' and '_' do not matter. Unset: no strategy is known by it.
+std::optional<std::string> strategy_known_as(std::string_view name);
 
 /// Throws UsageError, with the nearest known name, for an unknown strategy or key, bad brackets, or
 /// more than eight strategies inside one another.

@@ -361,7 +361,8 @@ StrategyInfo rmm_arena_strategy() {
                       {"size_class_quirk", "true|false", "false",
                        "54 KiB instead of 56 KiB among them, as the original's table has it."}},
           .make = make,
-          .keeps_regions = true};
+          .keeps_regions = true,
+          .takes_at_once = "arena_size"};
 }
 
 }  // namespace memreplay

@@ -271,7 +271,8 @@ StrategyInfo rmm_pool_strategy() {
                       {"align", "SIZE", "256", "Sizes and addresses are multiples of this."}},
           .make = make,
           .keeps_regions = true,
-          .scales = true};
+          .scales = true,
+          .known_as = {{"rmm"}, {"rapids"}, {"cudf"}}};
 }
 
 }  // namespace memreplay

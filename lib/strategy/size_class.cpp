@@ -428,7 +428,8 @@ StrategyInfo size_class_strategy() {
                        "The first region taken from the device; later ones double."},
                       {"region_max", "SIZE", "512MiB", "The largest region: doubling ends there."}},
           .make = make,
-          .scales = true};
+          .scales = true,
+          .known_as = {{"jemalloc"}, {"slab"}, {"sizeclasses"}}};
 }
 
 }  // namespace memreplay

@@ -198,7 +198,8 @@ StrategyInfo tlsf_strategy() {
                {"second_level_log2", "1..5", "5",
                 "Lists for each doubling of sizes, as a power of two."}},
           .make = make,
-          .keeps_regions = true};
+          .keeps_regions = true,
+          .takes_at_once = "pools"};
 }
 
 }  // namespace memreplay

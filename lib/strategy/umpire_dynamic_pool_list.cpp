@@ -17,7 +17,8 @@ StrategyInfo umpire_dynamic_pool_list_strategy() {
               "Umpire's DynamicPoolList: best fit, the lowest of equal blocks; joins free blocks.",
           .options = umpire_option_infos(),
           .make = make,
-          .example = "umpire-dynamic-pool-list:first=1MiB"};
+          .example = "umpire-dynamic-pool-list:first=1MiB",
+          .known_as = {{"dynamicpoollist"}}};
 }
 
 }  // namespace memreplay

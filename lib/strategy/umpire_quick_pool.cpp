@@ -15,7 +15,8 @@ StrategyInfo umpire_quick_pool_strategy() {
           .summary = "Umpire's QuickPool: best fit, the oldest of equal blocks; joins free blocks.",
           .options = umpire_option_infos(),
           .make = make,
-          .example = "umpire-quick-pool:first=1MiB"};
+          .example = "umpire-quick-pool:first=1MiB",
+          .known_as = {{"umpire"}, {"quickpool"}}};
 }
 
 }  // namespace memreplay

@@ -180,7 +180,9 @@ StrategyInfo vma_strategy() {
                        "Which of the free ranges that fit is taken."}},
           .make = make,
           .example = "vma:block_size=48MiB",
-          .keeps_regions = true};
+          .keeps_regions = true,
+          .known_as = {{"vulkan"}, {"vulkanmemoryallocator"}},
+          .takes_at_once = "block_size"};
 }
 
 }  // namespace memreplay

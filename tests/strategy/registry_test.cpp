@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "core/error.hpp"
 #include "device/simulated_device.hpp"
@@ -150,6 +151,31 @@ TEST(Registry, EverySettingToTryCanBeMadeAndBeSetInTheOriginal) {
         EXPECT_NE(info.as_set(spec).find(key), std::string::npos) << spec.text;
       }
     }
+  }
+}
+
+TEST(Registry, ANameOfOthersLeadsToOneStrategyByAnySpelling) {
+  for (const char* name : {"cudaMallocAsync", "cuda_malloc_async", "CUDA-malloc-async"}) {
+    EXPECT_EQ(strategy_known_as(name), "cuda-async");
+    EXPECT_NE(parse_complaint(name).find("did you mean 'cuda-async'?"), std::string::npos);
+  }
+  EXPECT_EQ(strategy_known_as("buddy"), std::nullopt);
+  std::set<std::string_view> known;
+  for (const StrategyInfo& info : strategies()) {
+    for (const OtherName& other : info.known_as) {
+      EXPECT_TRUE(known.insert(other.name).second) << other.name;
+      const auto meant = strategy_known_as(other.name);
+      ASSERT_TRUE(meant) << other.name;
+      EXPECT_EQ(parse_strategy(*meant).name, info.name);
+    }
+  }
+}
+
+TEST(Registry, WhatIsTakenAtOnceIsSetByAnOptionThatIsThere) {
+  for (const StrategyInfo& info : strategies()) {
+    if (info.takes_at_once.empty()) continue;
+    EXPECT_EQ(std::ranges::count(info.options, info.takes_at_once, &OptionInfo::key), 1)
+        << info.name;
   }
 }
 

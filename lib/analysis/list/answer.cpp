@@ -129,11 +129,13 @@ ListAnswer answer(const ListQuestion& question) {
     std::erase_if(answer.rows, [&](const auto& row) { return row.front() != card; });
     return answer;
   }
-  keep_only(answer, *question.name);
   if (question.what == What::strategies) {
-    return options_of(*std::ranges::find(strategies(), *question.name, &StrategyInfo::name),
-                      answer.what);
+    const std::string meant = strategy_known_as(*question.name).value_or(*question.name);
+    const std::string name = meant.substr(0, meant.find(':'));
+    keep_only(answer, name);
+    return options_of(*std::ranges::find(strategies(), name, &StrategyInfo::name), answer.what);
   }
+  keep_only(answer, *question.name);
   if (question.what == What::workloads) {
     return options_of(*std::ranges::find(workloads(), *question.name, &WorkloadInfo::name),
                       answer.what);

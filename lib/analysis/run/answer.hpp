@@ -86,6 +86,7 @@ struct Run {
   std::optional<RunPicture> picture;      ///< unset: no plot asked for
   std::optional<JudgedRefusal> refusal;   ///< its first OOM on a simulated device, if that is known
   bool tunable = false;                   ///< `tune` has settings of its strategy to try
+  std::string taken_at_once;  ///< the option of StrategyInfo::takes_at_once; empty: none
   RunMetrics metrics;
 
   /// Its figures are of a part of the recording that nobody chose.

@@ -229,10 +229,13 @@ std::optional<JudgedRefusal> judged_refusal(const Job& job, const Run& run) {
   return judged;
 }
 
-bool is_tunable(const Subject& subject, const StrategySpec& spec) {
-  const auto of_name = [&](const StrategyInfo& info) { return info.name == spec.name; };
-  const auto info = std::ranges::find_if(strategies(), of_name);
-  return subject.model_of(spec) || (info != strategies().end() && info->settings_to_try != nullptr);
+/// What the registry says of the strategy that a run was of.
+void describe(const Subject& subject, const StrategySpec& spec, Run& run) {
+  const auto info = std::ranges::find(strategies(), spec.name, &StrategyInfo::name);
+  const bool known = info != strategies().end();
+  run.tunable = subject.model_of(spec) || (known && info->settings_to_try != nullptr);
+  const bool given = known && find_option(spec, info->takes_at_once).has_value();
+  if (known && !given) run.taken_at_once = info->takes_at_once;
 }
 
 }  // namespace
@@ -336,7 +339,7 @@ Run run(const Subject& subject, const StrategySpec& spec, const OpenDevice& devi
   std::ranges::copy(job.phased.remarks, std::back_inserter(run.metrics.remarks));
   run.picture = std::move(drawn);
   run.refusal = judged_refusal(job, run);
-  run.tunable = is_tunable(subject, spec);
+  describe(subject, spec, run);
   return run;
 }
 

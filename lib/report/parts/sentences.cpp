@@ -1,6 +1,7 @@
 #include "report/parts/sentences.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -149,6 +150,23 @@ std::string holes_phrase(const OomPlace& oom, bool limited = false) {
                                      "rounding or others take";
 }
 
+// Who takes a region of a size that was chosen beforehand does not show what it needs.
+std::string at_once_sentence(const std::vector<Run>& runs) {
+  std::vector<std::string> options;
+  std::string one;
+  for (const Run& run : runs) {
+    const Bytes needed = run.metrics.peak_allocated;
+    if (run.taken_at_once.empty() || run.metrics.peak_reserved - needed <= needed / 2) continue;
+    one = run.name();
+    options.push_back(fmt::format("{} ({})", one, run.taken_at_once));
+  }
+  if (options.empty()) return {};
+  return fmt::format(
+      "What {} reserve{} is set by the option in brackets, not by the requests: a smaller value "
+      "may do.",
+      fmt::join(options, " and "), options.size() == 1 ? "s" : "");
+}
+
 std::string verdict_advice(const Run& run, const JudgedRefusal& judged) {
   const Refusal& refusal = judged.refusal;
   switch (judged.verdict.cause) {
@@ -187,6 +205,9 @@ std::vector<std::string> comparison_sentences(const std::vector<Run>& all) {
   std::vector<Run> runs = all;
   std::erase_if(runs, [](const Run& run) { return run.interrupted(); });
   if (runs.size() < 2) return sentences;
+  if (std::string at_once = at_once_sentence(runs); !at_once.empty()) {
+    sentences.push_back(std::move(at_once));
+  }
   const auto by_place = [](const Run& a, const Run& b) { return a.place < b.place; };
   const Run& best = *std::min_element(runs.begin(), runs.end(), by_place);
   const Run& last = *std::max_element(runs.begin(), runs.end(), by_place);

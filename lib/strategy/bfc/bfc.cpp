@@ -153,6 +153,7 @@ StrategyInfo bfc_strategy() {
       .keeps_regions = true,
       .joins =
           [](const StrategySpec& spec) { return bool_option(spec, "coalesce_regions", false); },
+      .known_as = {{"tensorflow"}, {"tf"}, {"xla"}, {"bestfitwithcoalescing"}},
       .settings_to_try = settings_to_try,
       .as_set = as_set};
 }

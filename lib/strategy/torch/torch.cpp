@@ -131,7 +131,7 @@ StrategyInfo torch_strategy() {
           },
       .make = make_torch,
       .at = "version",
-  };
+      .known_as = {{"pytorch"}, {"caching"}, {"cachingallocator"}, {"cudacachingallocator"}}};
 }
 
 }  // namespace memreplay
