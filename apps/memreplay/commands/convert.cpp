@@ -36,6 +36,7 @@ struct Conversion {
   MinimiseOption minimise;
   OutputPath target;
   const WriterInfo* writer = nullptr;
+  bool quiet = false;
   Colour colour = Colour::automatic;
 
   bool replays() const { return !run.strategies.empty(); }
@@ -116,6 +117,7 @@ Conversion parse_conversion(const Command& command, const std::vector<std::strin
             "Remove texts, absolute times and addresses; replays stay equal. Default: off.",
             asked.question.anonymise);
   add_writer_option(line, asked.writer);
+  add_quiet_option(line, asked.quiet);
   add_colour_option(line, asked.colour);
   line.parse(arguments);
   const std::size_t names = asked.question.input.paths.size() + (asked.target.empty() ? 0 : 1);
@@ -152,9 +154,10 @@ void say(const ConvertAnswer& answered, const Conversion& asked) {
   for (const std::string& text : remarks(answered, target)) write_stderr(text);
 }
 
-void finish(OutputFile& out, const std::string& target, const Losses& losses) {
+void finish(OutputFile& out, const Conversion& asked, const Losses& losses) {
   out.commit();
-  for (const std::string& loss : losses) write_stderr(target + ": " + loss);
+  for (const std::string& loss : losses) write_stderr(asked.target.text() + ": " + loss);
+  if (!asked.quiet && !asked.minimise.wanted) tell_written(asked.target, asked.writer->name);
 }
 
 int copy(const Conversion& asked, OutputFile& out) {
@@ -162,7 +165,7 @@ int copy(const Conversion& asked, OutputFile& out) {
   const auto content = [&](ValueWriter& writer) {
     copy_recording(input.paths.front(), input.read, writer);
   };
-  finish(out, asked.target.text(), asked.writer->write_value(content, out.stream()));
+  finish(out, asked, asked.writer->write_value(content, out.stream()));
   return kDone;
 }
 
@@ -173,7 +176,7 @@ bool stream(const Conversion& asked, OutputFile& out) {
   std::unique_ptr<EventSink> sink;
   const auto begin = [&]() -> EventSink& { return *(sink = asked.writer->open(out.stream())); };
   if (!stream_recording(input.paths.front(), input.read, begin)) return false;
-  out.commit();
+  finish(out, asked, {});
   return true;
 }
 
@@ -186,13 +189,13 @@ int run_convert(const Command& command, const std::vector<std::string>& argument
   if (asked.copies()) return copy(asked, out);
   if (stream(asked, out)) return kDone;
 
-  Progress progress(false);
+  Progress progress(asked.quiet);
   const bool takes_long = asked.replays() || asked.minimise.wanted;
   const ConvertAnswer answered =
       answer(question_of(asked), takes_long ? progress.control() : Control());
   progress.clear();
   if (answered.recording) {
-    finish(out, asked.target.text(), asked.writer->write(*answered.recording, out.stream()));
+    finish(out, asked, asked.writer->write(*answered.recording, out.stream()));
   }
   say(answered, asked);
   if (!answered.recording) return kInterrupted;

@@ -50,11 +50,13 @@ int run_generate(const Command& command, const std::vector<std::string>& argumen
   OutputPath target;
   WorkloadOptions options;
   const WriterInfo* writer = nullptr;
+  bool quiet = false;
   CommandLine line(command);
   line.inputs("KIND", names);
   line.output_behind_inputs("OUT", target);
   add_workload_options(line, options);
   add_writer_option(line, writer);
+  add_quiet_option(line, quiet);
   line.parse(arguments);
   if (names.size() != 1 || target.empty()) {
     throw UsageError("generate what, and where? (memreplay generate KIND OUT)");
@@ -67,12 +69,13 @@ int run_generate(const Command& command, const std::vector<std::string>& argumen
                     target.text()));
   }
   OutputFile out(target);
-  Progress progress(false);
+  Progress progress(quiet);
   try {
     const Losses losses = write(names.front(), options, *writer, out.stream(), progress.control());
     progress.clear();
     out.commit();
     for (const std::string& loss : losses) write_stderr(target.text() + ": " + loss);
+    if (!quiet) tell_written(target, writer->name);
   } catch (const Interrupted&) {
     return kInterrupted;
   }

@@ -51,7 +51,7 @@ void add_options(CommandLine& line, Asked& asked) {
   const CommandLine::Group group(line, "Output");
   line.output("-o,--output", "F.html", "Write the page here; - is standard output. Required.",
               asked.target);
-  line.flag("--quiet,-q", "No progress. Default: off.", asked.quiet);
+  add_quiet_option(line, asked.quiet);
 }
 
 void require_target(const OutputPath& target) {
@@ -83,6 +83,7 @@ int run_report(const Command& command, const std::vector<std::string>& arguments
   if (page.interrupted) return kInterrupted;
   write_page(page, MEMREPLAY_VERSION, out.stream());
   out.commit();
+  if (!asked.quiet) tell_written(asked.target, "a page for any browser");
   return kDone;
 }
 

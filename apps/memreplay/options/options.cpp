@@ -299,6 +299,11 @@ bool ReportOptions::takes_stdout() const {
   return std::ranges::any_of(files, &OutputPath::is_stdout, &File::path);
 }
 
+void add_quiet_option(CommandLine& line, bool& quiet) {
+  const CommandLine::Group group(line, kOutput);
+  line.flag("--quiet,-q", "No progress, no word on the file. Default: off.", quiet);
+}
+
 void add_colour_option(CommandLine& line, Colour& colour) {
   const CommandLine::Group group(line, kOutput);
   line.value("--color", "auto|always|never",

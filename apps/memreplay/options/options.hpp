@@ -60,6 +60,8 @@ void add_edit_option(CommandLine& line, InputOptions& options);
 void add_report_options(CommandLine& line, ReportOptions& options, Has has = Has::table);
 /// --to: of a file that is written; null where it was not given.
 void add_writer_option(CommandLine& line, const WriterInfo*& writer);
+/// -q, of a command that writes a file.
+void add_quiet_option(CommandLine& line, bool& quiet);
 /// --color.
 void add_colour_option(CommandLine& line, Colour& colour);
 /// -s, --alloc-conf, --torch-version.

@@ -17,6 +17,7 @@
 
 #include "core/error.hpp"
 #include "core/system_calls.hpp"
+#include "core/text.hpp"
 #include "output/terminal.hpp"
 #include "report/parts/text_style.hpp"
 #include "trace/json/json_node.hpp"
@@ -147,6 +148,15 @@ void write_stdout(std::string_view text, const TextStyle& style) {
   } else if (!write_all(STDOUT_FILENO, said)) {
     fail_stdout(errno);
   }
+}
+
+void tell_written(const OutputPath& path, std::string_view what) {
+  if (path.is_stdout() || command_host() != nullptr) return;
+  std::error_code none;  // a pipe has no size
+  const std::uintmax_t bytes = fs::file_size(path.text(), none);
+  write_stdout(fmt::format(" Wrote {}: {}{}.\n", path.text(), what,
+                           none ? "" : fmt::format(", {}", human_size(bytes))),
+               terminal_style());
 }
 
 void write_stderr(std::string_view message) {

@@ -150,6 +150,9 @@ class OutputFile {
 /// Text for people leaves the program through these two, as terminal_text has it.
 /// Throws ClosedOutput when nobody reads it, UsageError when the disk is full.
 void write_stdout(std::string_view text, const TextStyle& style);
+/// What was written to `path` ("CSV"), with its size, on standard output; nothing where that has
+/// the content, or the command has a host.
+void tell_written(const OutputPath& path, std::string_view what);
 /// One line, whatever names are in it, which begins with the program's name.
 void write_stderr(std::string_view message);
 
