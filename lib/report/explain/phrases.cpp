@@ -281,8 +281,11 @@ std::string verdict_sentence(const ExplainedDevice& device) {
     return start_refused_sentence({e.cause, e.in_effect}, device.strategy);
   }
   const bool at_peak = e.moment == Explanation::Moment::peak;
+  // "event 468 5333 MiB" would read as one number.
+  const bool ends_in_number = e.moment == Explanation::Moment::event && e.event && whose.empty();
   const std::string where =
-      fmt::format("{}{} {}{}.", moment_phrase(e), whose, figures(e), at_peak ? gap(e) : "");
+      fmt::format("{}{}{} {}{}.", moment_phrase(e), whose, ends_in_number ? "," : "", figures(e),
+                  at_peak ? gap(e) : "");
   if (device.untold) {
     return "Unknown: under throw_on_cudamalloc_oom:True a failure leaves no entry. At " + where;
   }

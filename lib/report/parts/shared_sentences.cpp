@@ -198,7 +198,7 @@ std::string state_sentence(const std::optional<StateBeyondDevice>& state) {
 }
 
 std::string too_much_phrase(const RequestInRoom& request) {
-  return fmt::format("at event {} {} are live and {} more are requested, but the device has {}",
+  return fmt::format("at event {}, {} are live and {} more are requested, but the device has {}",
                      human_count(request.event), human_size(request.live),
                      human_size(request.requested), human_size(request.room));
 }

@@ -35,7 +35,7 @@ std::string start_refused_sentence(const OomVerdict& verdict, const std::string&
 /// "Shortage: the state itself needs 11.0 GiB: …" Empty where it fits.
 std::string state_sentence(const std::optional<StateBeyondDevice>& state);
 
-/// "at event 361 498 MiB are live and 62.5 MiB more are asked for, and the device has 500 MiB"
+/// "at event 361, 498 MiB are live and 62.5 MiB more are asked for, and the device has 500 MiB"
 std::string too_much_phrase(const RequestInRoom& request);
 
 }  // namespace memreplay
