@@ -307,12 +307,28 @@ std::string try_sentence(const SuggestedDevice& device) {
   if (best == nullptr || !best->serves || best->edits.empty()) return {};
   std::string command = "memreplay report " + device.trace.path;
   for (const SuggestedEdit& edit : best->edits) command += fmt::format(" --edit '{}'", edit.text);
-  return fmt::format("To see it: {} -s {} -o F.html", command, shell_word(best->strategy));
+  return fmt::format("To see it:\n{} -s {} -o F.html", command, shell_word(best->strategy));
 }
 
-// The table's suggestions that are served; where none is, the least one.
+bool fits_as_it_is(const SuggestedDevice& device) {
+  const Suggestion* told = told_of(device);
+  return told != nullptr && told->fits == true && told->edits.empty();
+}
+
+std::string no_change_sentence(const SuggestedDevice& device) {
+  if (!fits_as_it_is(device)) return {};
+  const Bytes reserved = told_of(device)->peak_reserved;
+  return fmt::format(
+      "The program need not change. For changes by which it needs less, name less than {} as "
+      "--budget.",
+      human_size(reserved));
+}
+
+// The table's suggestions that are served; where none is, the least one. None where the program
+// fits as it is.
 std::vector<const Suggestion*> shown_of(const SuggestedDevice& device) {
   std::vector<const Suggestion*> shown;
+  if (fits_as_it_is(device)) return shown;
   for (const Suggestion& s : std::span(device.suggestions).first(rows_of(device))) {
     if (s.serves) shown.push_back(&s);
   }
@@ -378,6 +394,7 @@ std::string to_text(const SuggestAnswer& answer, const TextStyle& style) {
     append_changes(out, device);
     Sheet below(style);
     append_remarks(below, device);
+    append_paragraph(below, no_change_sentence(device));
     append_paragraph(below, settings_sentence(device));
     append_paragraph(below, beyond_sentence(device));
     if (cut(device)) append_paragraph(below, whole_recording_sentence(device.trace));
