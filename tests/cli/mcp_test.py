@@ -119,10 +119,23 @@ class Mcp(unittest.TestCase):
             server.say('{"jsonrpc":"2.0","method":"notifications/initialized"}')
             self.assertEqual(server.ask("ping")["result"], {})
             tools = server.ask("tools/list")["result"]["tools"]
-        self.assertEqual({tool["name"] for tool in tools}, {"explain", "tune", "fit", "compare", "ranks", "info"})
+        self.assertEqual({tool["name"] for tool in tools}, {"explain", "tune", "fit", "suggest", "compare", "ranks", "info"})
         for tool in tools:
             self.assertEqual(tool["inputSchema"]["type"], "object")
             self.assertLessEqual(set(tool["inputSchema"]["required"]), set(tool["inputSchema"]["properties"]))
+
+    def test_a_command_that_an_answer_names_is_a_tool_or_is_said_to_be_for_a_shell(self):
+        with Server(str(ROOT / "traces")) as server:
+            tools = {tool["name"] for tool in server.ask("tools/list")["result"]["tools"]}
+            for tool, name in (("explain", "gpt_train_oom"), ("compare", "gpt_train_oom"), ("suggest", "gpt_train_oom"),
+                               ("tune", "gpt_train_oom"), ("info", "warm_ring")):
+                with self.subTest(tool=tool):
+                    text, _ = server.call(tool, trace=str(ROOT / f"traces/torch/{name}.pickle"))
+                    answer, _, note = text.partition("(For a shell, no tool here: ")
+                    named = set(re.findall(r"^ *memreplay (\w+)", answer, re.MULTILINE))
+                    self.assertLessEqual(named - tools, set(re.findall(r"memreplay (\w+)", note)))
+            self.assertIn("memreplay fit --vary", server.call("explain", trace=str(
+                ROOT / "traces/torch/gpt_train_oom.pickle"))[0].partition("(For a shell")[2])
 
     def test_what_is_no_request_is_refused_by_the_code_for_it(self):
         with Server() as server:

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -34,8 +35,9 @@ namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 4> kProtocols = {"2025-11-25", "2025-06-18", "2025-03-26",
                                                         "2024-11-05"};
-/// Every text is cut there: figures take a token for two or three characters, 2,000 in all.
-constexpr std::size_t kMostCharacters = 4500;
+/// Every text is cut there: figures take a token for two or three characters, 2,000 in all. A note
+/// may follow.
+constexpr std::size_t kMostCharacters = 4400;
 /// So that one line, or the command, leaves room for the rest.
 constexpr std::size_t kMostOfLine = 1000;
 constexpr std::size_t kMostOfCommand = 500;
@@ -48,8 +50,8 @@ constexpr int kInvalidParams = -32602;
 constexpr const char* kInstructions =
     "memreplay answers from a recording of GPU memory (torch.cuda.memory._dump_snapshot, .pickle) "
     "or from a log with an out-of-memory message. After an out-of-memory error call explain, then "
-    "tune; both need only the file. Without a recording, write one: memreplay record -o run.pickle "
-    "-- python train.py.";
+    "tune; both need only the file. Without a recording, write one in a shell: memreplay record -o "
+    "run.pickle -- python train.py; without a GPU add --virtual-gpu CARD.";
 
 /// Also what an error's text would end at.
 std::string one_line(std::string_view text) { return terminal_line(text, {.unicode = true}); }
@@ -208,6 +210,39 @@ std::vector<std::string> arguments_of(const McpTool& tool, const McpJson& given,
   return arguments;
 }
 
+/// "fit --vary" of a line that names a command with an option that no tool has; empty: the tool can
+/// be asked for it.
+std::string no_tool_for(std::istringstream words) {
+  std::string name;
+  if (!(words >> name)) return {};
+  if (std::ranges::find(commands(), name, &Command::name) == commands().end()) return {};
+  const auto tool = std::ranges::find(mcp_tools(), name, &McpTool::command);
+  if (tool == mcp_tools().end()) return name;
+  for (std::string word; words >> word;) {
+    if (!word.starts_with("--")) continue;
+    const std::string option = word.substr(0, word.find('='));
+    const bool known = std::ranges::find(tool->parameters, option, &McpParameter::option) !=
+                       tool->parameters.end();
+    if (!known) return fmt::format("{} {}", name, option);
+  }
+  return {};
+}
+
+/// What the answer names and a client cannot ask for here.
+std::string shell_note(const std::string& text) {
+  constexpr std::string_view kProgram = "memreplay ";
+  std::vector<std::string> names;
+  for (std::size_t at = 0; (at = text.find(kProgram, at)) != std::string::npos;) {
+    at += kProgram.size();
+    const std::string name =
+        no_tool_for(std::istringstream(text.substr(at, text.find('\n', at) - at)));
+    if (!name.empty() && std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  if (names.empty()) return {};
+  return fmt::format("(For a shell, no tool here: memreplay {}.)\n",
+                     fmt::join(names, ", memreplay "));
+}
+
 McpJson text_result(const std::string& text, bool error) {
   McpJson content = McpJson::array();
   content.push_back({{"type", "text"}, {"text", text}});
@@ -233,7 +268,8 @@ McpJson called(const McpTool& tool, const McpJson& given, const AllowedFolders& 
     const CommandHostScope scope(host);
     const Command& command = command_named(std::string(tool.command));
     const int status = command.run(command, arguments);
-    return text_result(shortened(host.text(), command_line(tool, arguments)), status == kUnusable);
+    const std::string text = shortened(host.text(), command_line(tool, arguments));
+    return text_result(text + shell_note(text), status == kUnusable);
   } catch (const UsageError& error) {
     return error_result(error.what());
   } catch (const InputError& error) {

@@ -31,6 +31,14 @@ const std::vector<McpTool>& mcp_tools() {
         {"cards", Kind::text, "--device-name", "Cards to judge, such as T4,a100-40gb."},
         {"capacity", Kind::text, "--capacity", "A size to judge, such as 24GiB."}},
        {}},
+      {"suggest",
+       "What to change in the program so that it fits: layers to checkpoint, activations to "
+       "offload, with the lines to write.",
+       {kTrace,
+        {"budget", Kind::text, "--budget",
+         "Memory that it has to fit in, such as 24GiB. Default: the device of the recorded "
+         "failure."}},
+       {}},
       {"compare",
        "Peaks and failures under several allocator settings side by side.",
        {kTrace,
