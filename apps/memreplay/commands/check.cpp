@@ -289,9 +289,9 @@ class RepositoryFiles {
   std::multimap<std::string, std::string> by_name_;
 };
 
-/// Begins with what `ranks` says, where all entries are replayed alike.
-void begin_with_ranks(const CheckCommand& asked, const Printer& printer,
-                      const std::vector<const EntryCheck*>& entries) {
+/// What `ranks` says, where all entries are replayed alike.
+void print_ranks_of(const CheckCommand& asked, const Printer& printer,
+                    const std::vector<const EntryCheck*>& entries, RanksStand stand) {
   if (asked.takes_stdout() || entries.empty()) return;
   const CheckSetup& first = entries.front()->setup;
   const auto all = [&](const auto& is) { return std::ranges::all_of(entries, is); };
@@ -305,8 +305,8 @@ void begin_with_ranks(const CheckCommand& asked, const Printer& printer,
         !first.capacity && all([](const EntryCheck* entry) { return entry->ooms == 0; });
   }
   Progress progress(asked.reports.quiet);
-  print_ranks_first(printer, asked.input, {parse_strategy(first.strategy)}, setup, progress,
-                    asked.reports.colour);
+  print_ranks(printer, asked.input, {parse_strategy(first.strategy)}, setup, progress,
+              asked.reports.colour, stand);
 }
 
 CheckAnswer checked(const CheckCommand& asked) {
@@ -340,8 +340,11 @@ int compare_with_baseline(const CheckCommand& asked, Printer& printer) {
   if (!answered.entries.empty() || answered.failed.empty()) {
     std::vector<const EntryCheck*> entries;
     for (const EntryCheck& entry : answered.entries) entries.push_back(&entry);
-    begin_with_ranks(asked, printer, entries);
+    // What is over its limit is the first line.
+    const bool passed = answered.passed();
+    if (passed) print_ranks_of(asked, printer, entries, RanksStand::first);
     printer.print(answered, !asked.takes_stdout());
+    if (!passed) print_ranks_of(asked, printer, entries, RanksStand::last);
   }
   if (answered.interrupted) return kInterrupted;
   if (!answered.failed.empty()) return kUnusable;
@@ -366,7 +369,7 @@ int renew_baseline(const CheckCommand& asked, Printer& printer) {
   if (answered.interrupted) return kInterrupted;
   std::vector<const EntryCheck*> entries;
   for (const EntryUpdate& entry : answered.entries) entries.push_back(&entry.check);
-  begin_with_ranks(asked, printer, entries);
+  print_ranks_of(asked, printer, entries, RanksStand::first);
   printer.print(answered);
   return kDone;
 }

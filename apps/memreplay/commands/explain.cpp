@@ -156,7 +156,7 @@ int run_explain(const Command& command, const std::vector<std::string>& argument
   Printer printer(reports);
   Progress progress(reports.quiet);
   const Control control = progress.control();
-  print_ranks_first(printer, input, options.strategies, options.setup, progress, reports.colour);
+  print_ranks(printer, input, options.strategies, options.setup, progress, reports.colour);
   Telling telling(printer, terminal_style(reports.colour), progress,
                   may_be_refused(input, question));
   ExplainAnswer all;

@@ -95,7 +95,7 @@ int run_tune(const Command& command, const std::vector<std::string>& arguments) 
 
   Printer printer(reports);
   Progress progress(reports.quiet);
-  print_ranks_first(printer, input, {}, options.setup, progress, reports.colour);
+  print_ranks(printer, input, {}, options.setup, progress, reports.colour);
   const Inputs inputs = read_inputs(input, progress);
   const TuneAnswer answered = answer(inputs, question, progress.control());
   progress.clear();

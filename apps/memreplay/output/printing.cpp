@@ -94,15 +94,16 @@ std::optional<RanksAnswer> ranks_of(const InputOptions& input,
   }
 }
 
-void print_ranks_first(const Printer& printer, const InputOptions& input,
-                       const std::vector<StrategySpec>& strategies, const Setup& setup,
-                       Progress& progress, Colour colour) {
+void print_ranks(const Printer& printer, const InputOptions& input,
+                 const std::vector<StrategySpec>& strategies, const Setup& setup,
+                 Progress& progress, Colour colour, RanksStand stand) {
   if (!printer.shows_text()) return;
   const auto ranks = ranks_of(input, strategies, setup, progress);
   progress.clear();
   if (!ranks) return;
   const TextStyle style = terminal_style(colour);
-  write_stdout(ranks_beginning(*ranks, style) + '\n', style);
+  const std::string said = ranks_beginning(*ranks, style);
+  write_stdout(stand == RanksStand::first ? said + '\n' : '\n' + said, style);
 }
 
 }  // namespace memreplay

@@ -45,9 +45,12 @@ std::optional<RanksAnswer> ranks_of(const InputOptions& input,
                                     const std::vector<StrategySpec>& strategies, const Setup& setup,
                                     Progress& progress);
 
-/// Begins the text of an answer about several recordings with it, where there is a text.
-void print_ranks_first(const Printer& printer, const InputOptions& input,
-                       const std::vector<StrategySpec>& strategies, const Setup& setup,
-                       Progress& progress, Colour colour);
+/// Before or after the text of an answer about several recordings.
+enum class RanksStand { first, last };
+
+/// Begins or ends that text with it, where there is a text.
+void print_ranks(const Printer& printer, const InputOptions& input,
+                 const std::vector<StrategySpec>& strategies, const Setup& setup,
+                 Progress& progress, Colour colour, RanksStand stand = RanksStand::first);
 
 }  // namespace memreplay
