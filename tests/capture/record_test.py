@@ -224,14 +224,6 @@ class Record(unittest.TestCase):
         self.assertIn("called _record_memory_history 2 times: these calls were ignored", " ".join(done.stdout.split()))
         self.assert_recorded()
 
-    def test_a_torch_without_its_libraries_names_the_virtual_gpu(self):
-        (self.folder / "own").mkdir()
-        (self.folder / "own/torch.py").write_text(
-            "raise ImportError('libcufile.so.0: cannot open shared object file: No such file or directory')")
-        done = self.record("import torch", PYTHONPATH=str(self.folder / "own"))
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("memreplay record --virtual-gpu CARD", done.stderr)
-
     def test_a_switch_before_cuda_is_used_does_not_count(self):
         done = self.record("import torch; torch.cuda.memory._record_memory_history(max_entries=9)\n" + USES_CUDA)
         self.assertNotIn("left aside", done.stdout)
@@ -284,9 +276,35 @@ class Record(unittest.TestCase):
         self.assertEqual((self.folder / "recording.pickle").read_text(), "before")
         self.assertEqual(self.files(), ["recording.pickle"])
 
+    def test_a_torch_that_does_not_load_leads_to_a_virtual_gpu(self):
+        broken = self.folder / "own/torch"
+        broken.mkdir(parents=True)
+        for error, leads in (("ImportError('libcufile.so.0: cannot open shared object file')", True),
+                             ("ValueError('libcublas.so.*[0-9] not found in the system path')", True),
+                             ("ImportError('no numpy')", False)):
+            with self.subTest(error):
+                (broken / "__init__.py").write_text(f"raise {error}\n")
+                done = self.record("import torch", PYTHONPATH=str(broken.parent))
+                said = " ".join(done.stdout.split())
+                self.assertEqual(done.returncode, 1)
+                self.assertIn("Nothing was recorded: torch did not load (", said)
+                self.assertNotIn("no process imported torch", said)
+                self.assertEqual("memreplay record --virtual-gpu rtx-4090 --" in said, leads)
+
+    def test_a_program_that_finds_no_torch_is_told_how_little_is_enough(self):
+        bare = self.home / "python3"
+        bare.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+        bare.chmod(0o755)
+        blocked = "sys.path[:] = [p for p in sys.path if 'packages' not in p and 'stand_in' not in p]\nimport torch"
+        done = self.record(blocked, interpreter=bare)
+        said = " ".join(done.stdout.split())
+        self.assertIn("Nothing was recorded: the program found no torch.", said)
+        self.assertIn(f"{bare} -m pip install --no-deps torch && {bare} -m pip install numpy", said)
+
     def test_without_use_of_cuda_it_is_said(self):
         done = self.record("import torch")
         self.assertIn("Nothing was recorded: the program imported torch and never used CUDA.", done.stdout)
+        self.assertIn("\n   memreplay record --virtual-gpu rtx-4090 -- ", done.stdout)
         self.assertEqual(self.files(), [])
 
     def test_a_missing_folder_is_said_before_the_program_starts(self):
@@ -301,7 +319,8 @@ class Record(unittest.TestCase):
         bare.chmod(0o755)
         done = self.record("", "--virtual-gpu", "t4", interpreter=bare, PYTHONPATH="")
         self.assertEqual(done.returncode, 2)
-        self.assertIn(f"memreplay: {bare} has no torch; expected one that was built with CUDA", done.stderr)
+        self.assertIn(f"memreplay: {bare} has no torch; on a virtual GPU it needs none of NVIDIA's packages: "
+                      f"{bare} -m pip install --no-deps torch && {bare} -m pip install numpy", done.stderr)
 
     def test_a_torch_without_cuda_is_refused_before_the_program_starts(self):
         done = self.record("open('started', 'w')", "--virtual-gpu", "t4")

@@ -54,6 +54,7 @@ class Recorder:
                  before_import=None, on_begin=None, normalise=None, on_change=None, on_finish=None):
         self.max_entries, self.stacks, self.at_step = max_entries, stacks, at_step
         self.torch = None
+        self.torch_error = None  # why it is not there, though it was asked for
         self.process = None      # that used CUDA
         self.written = False
         self.ooms = self.steps = 0
@@ -71,15 +72,19 @@ class Recorder:
         if "torch" in sys.modules:
             self._imported(sys.modules["torch"])
         else:
-            sys.meta_path.insert(0, AroundImport("torch", self._before_import, self._imported))
+            sys.meta_path.insert(0, AroundImport("torch", self._before_import, self._imported, self._not_imported))
         atexit.register(self.finish, at_exit=True)
 
     @property
     def path(self):
         return os.path.abspath(self._path())
 
+    def _not_imported(self, error):
+        self.torch_error = str(error)
+        self._changed()
+
     def _imported(self, torch):
-        self.torch = torch
+        self.torch, self.torch_error = torch, None
         self._main_holders = _holders_of_the_main_module()
         self._keep_history()
         self._watch_settings()
@@ -244,10 +249,11 @@ def _let_go_of_the_main_module(holders):
 
 
 class AroundImport(importlib.abc.MetaPathFinder):
-    """Calls `before` with the folder of a package when it is first imported, and `then` with the package."""
+    """Calls `before` with the folder of a package when it is first imported, and `then` with the package; `failed` with
+    what was in the way."""
 
-    def __init__(self, name, before, then):
-        self._name, self._before, self._then = name, before, then
+    def __init__(self, name, before, then, failed=lambda error: None):
+        self._name, self._before, self._then, self._failed = name, before, then, failed
         self._looking = threading.local()
 
     def find_spec(self, name, path=None, target=None):
@@ -258,6 +264,8 @@ class AroundImport(importlib.abc.MetaPathFinder):
             spec = importlib.util.find_spec(name)
         finally:
             self._looking.now = False
+        if spec is None:
+            self._failed(f"No module named '{name}'")
         if spec is None or not hasattr(spec.loader, "exec_module"):
             return spec
         execute = spec.loader.exec_module
@@ -269,10 +277,8 @@ class AroundImport(importlib.abc.MetaPathFinder):
                 self._before(os.path.dirname(spec.origin))
             try:
                 execute(module)
-            except ImportError as error:
-                if not self._before and "cannot open shared object file" in str(error):
-                    say(f"memreplay: {self._name} does not load here ({error}); on a virtual GPU it needs nothing of "
-                        "NVIDIA's: memreplay record --virtual-gpu CARD")
+            except Exception as error:
+                self._failed(error)
                 raise
             self._then(module)
 

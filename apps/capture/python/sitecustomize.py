@@ -31,11 +31,14 @@ def _record(asked):
             os._exit(2)
 
     def tell(recorder):
-        if recorder.torch is None:
+        if recorder.torch is None and recorder.torch_error is None:
             return
-        facts = {"pid": os.getpid(), "torch": str(recorder.torch.__version__), "ooms": recorder.ooms,
+        version = "" if recorder.torch is None else str(recorder.torch.__version__)
+        facts = {"pid": os.getpid(), "torch": version, "ooms": recorder.ooms,
                  "used_cuda": int(recorder.process is not None), "steps": recorder.steps,
                  "own_switches": recorder.own_switches}
+        if recorder.torch_error is not None:
+            facts["torch_error"] = recorder.torch_error
         if memreplay_recorder.launched_rank() is not None:
             facts["rank"] = memreplay_recorder.launched_rank()
         if gpu and recorder.process is not None:

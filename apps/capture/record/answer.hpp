@@ -92,12 +92,13 @@ struct VirtualFacts {
   std::map<std::string, std::uint64_t> neutral_calls;  ///< calls of functions that do nothing
 };
 
-/// A process of the program that imported torch.
+/// A process of the program that asked for torch.
 struct RecordedProcess {
   std::string path;  ///< where its recording is; empty: there is none
   std::uint64_t pid = 0;
   std::optional<std::uint64_t> rank;  ///< given by a launcher
-  std::string torch;                  ///< its version
+  std::string torch;                  ///< its version; empty: unknown, or it did not load
+  std::string torch_error;            ///< why it did not load; empty: it did
   bool used_cuda = false;
   std::uint64_t ooms = 0;
   std::uint64_t steps = 0;         ///< steps of optimisers, where they were counted

@@ -41,6 +41,7 @@ void fields(JsonFields& f, const RecordedProcess& process) {
   f("pid", process.pid, "process id");
   f("rank", process.rank, "given by a launcher");
   f("torch", unless_empty(process.torch), "its version");
+  f("torch_error", unless_empty(process.torch_error), "why torch did not load; null: it did");
   f("used_cuda", process.used_cuda, "it used a GPU, or a virtual one");
   f("ooms", process.ooms, "requests that were refused");
   f("own_switches", process.own_switches, "the program's own switches of the history, ignored");
@@ -90,7 +91,7 @@ void fields(JsonFields& f, const RecordAnswer& answer) {
   f("program", answer.program, "its words");
   f("exit_status", answer.end.status, "of the program; 128 and more: a signal, as in shells");
   f("virtual_gpu", answer.card, "the simulated card; null: a real device");
-  f("processes", answer.processes, "those that imported torch, by rank");
+  f("processes", answer.processes, "those that asked for torch, by rank");
   f("calls", answer.calls, "recordings of calls of malloc or CUDA");
   f("failed", answer.failed, "why recordings could not be written");
   f("left_in", unless_empty(answer.left),

@@ -14,6 +14,7 @@
 #include "folders/cache.hpp"
 #include "record/program.hpp"
 #include "report/parts/json_parts.hpp"
+#include "report/parts/paragraphs.hpp"
 #include "stand_ins/stand_ins.hpp"
 
 namespace memreplay {
@@ -107,6 +108,13 @@ std::string to_json(const PreparedTorch& preparation) {
                    {"temporary", JsonFields::of(unless_empty(temporary))}});
 }
 
+std::string torch_alone_command(const std::string& program) {
+  return fmt::format(
+      "{0} -m pip install --no-deps torch && {0} -m pip install numpy typing_extensions sympy "
+      "networkx jinja2 filelock fsspec setuptools",
+      shell_word(is_python(program) ? program : std::string("python")));
+}
+
 std::vector<std::string> prepare_for(const std::vector<std::string>& program, const Cache& cache) {
   if (!is_python(program.front())) return {};
   const std::string torch = output_of(
@@ -114,9 +122,8 @@ std::vector<std::string> prepare_for(const std::vector<std::string>& program, co
        "import importlib.util as u; s = u.find_spec('torch'); print(s.origin if s else '')"});
   if (torch.empty() || torch == "\n") {
     throw UsageError(
-        fmt::format("{} has no torch; expected one that was built with CUDA (pip "
-                    "install torch)",
-                    program.front()));
+        fmt::format("{} has no torch; on a virtual GPU it needs none of NVIDIA's packages: {}",
+                    program.front(), torch_alone_command(program.front())));
   }
   const auto folder = std::filesystem::path(torch.substr(0, torch.find('\n'))).parent_path();
   const TorchNeeds needs = torch_needs(folder);

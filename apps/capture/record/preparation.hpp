@@ -31,6 +31,10 @@ PreparedTorch prepared(Cache& cache, const std::filesystem::path& torch_folder,
 
 std::string to_json(const PreparedTorch& preparation);
 
+/// The shell's line by which an interpreter of Python gets a torch that is enough for a virtual
+/// GPU: what it imports, and nothing of NVIDIA's.
+std::string torch_alone_command(const std::string& program);
+
 /// Where the program is an interpreter of Python, prepares for its torch, so that what is missing
 /// is said before it starts; returns what the packages beside it need and no stand-in has. Other
 /// programs are not prepared for. Throws UsageError, InputError.

@@ -134,6 +134,7 @@ RecordedProcess told_in(const std::filesystem::path& file) {
                           .ooms = node.at("ooms").whole(),
                           .steps = node.at("steps").whole(),
                           .own_switches = node.at("own_switches").whole()};
+  if (node.has("torch_error")) process.torch_error = node.at("torch_error").text();
   if (node.has("rank")) process.rank = node.at("rank").whole();
   if (node.has("virtual")) process.virtual_gpu = virtual_facts(node.at("virtual"));
   return process;

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "record/answer.hpp"
+#include "record/preparation.hpp"
 #include "report/parts/paragraphs.hpp"
 #include "report/parts/sentences.hpp"
 
@@ -44,6 +45,28 @@ std::string switches_sentence(const RecordedProcess& process) {
       process.own_switches == 1 ? "once" : fmt::format("{} times", process.own_switches));
 }
 
+/// The line that runs the same program without a GPU, after what asks for it.
+std::string on_a_virtual_gpu(const RecordAnswer& answer) {
+  std::string line = "memreplay record --virtual-gpu rtx-4090 --";
+  for (const std::string& word : answer.program) line += ' ' + shell_word(word);
+  return "\n" + line;
+}
+
+std::string torch_error_sentence(const RecordAnswer& answer, const std::string& error) {
+  if (error.starts_with("No module named 'torch'")) {
+    return fmt::format(
+        "Nothing was recorded: the program found no torch. With --virtual-gpu CARD it needs none "
+        "of "
+        "NVIDIA's packages:\n{}",
+        torch_alone_command(answer.program.front()));
+  }
+  const std::string said = fmt::format("Nothing was recorded: torch did not load ({}).", error);
+  // Of the libraries that come with a driver or with NVIDIA's packages.
+  if (answer.card || error.find(".so") == error.npos) return said;
+  return fmt::format("{} A simulated GPU needs neither a card nor NVIDIA's libraries:{}", said,
+                     on_a_virtual_gpu(answer));
+}
+
 std::string nothing_sentence(const RecordAnswer& answer) {
   if (answer.only_calls) {
     return "Nothing was recorded: the program allocated nothing, or no library can be preloaded "
@@ -53,8 +76,16 @@ std::string nothing_sentence(const RecordAnswer& answer) {
     return "Nothing was recorded: no process imported torch. A Python started with -I, -E or -S "
            "cannot be recorded.";
   }
+  const auto has_loaded = [](const RecordedProcess& one) { return one.torch_error.empty(); };
+  if (std::ranges::none_of(answer.processes, has_loaded)) {
+    return torch_error_sentence(answer, answer.processes.front().torch_error);
+  }
   if (std::ranges::none_of(answer.processes, &RecordedProcess::used_cuda)) {
-    return "Nothing was recorded: the program imported torch and never used CUDA.";
+    const std::string said =
+        "Nothing was recorded: the program imported torch and never used CUDA.";
+    return answer.card
+               ? said
+               : fmt::format("{} Without a GPU, simulate one:{}", said, on_a_virtual_gpu(answer));
   }
   return "Nothing was recorded: the program ended by os._exit or a signal before anything was "
          "written, or writing failed (see standard error). --at-step N writes earlier.";
