@@ -48,6 +48,11 @@ constexpr const LibraryUse& use_of(CardLibrary library) {
 inline constexpr Bytes kContext = 500 * kMiB;
 inline constexpr Bytes kMeasuredContext = 527 * kMiB;
 
+/// What gives each rank a card of its own.
+inline constexpr std::string_view kOwnCardEach =
+    "Call torch.cuda.set_device(local_rank) before anything else of CUDA, load with map_location, "
+    "or set CUDA_VISIBLE_DEVICES for each rank.";
+
 /// The local memory of all threads that a card runs at once, 2 KiB each: most of what a context
 /// takes. PyTorch's messages from ten kinds of card tell of no program that had less outside of its
 /// allocator, from 141 MiB on a T4 to 512 MiB on an H100.

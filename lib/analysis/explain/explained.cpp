@@ -251,9 +251,10 @@ std::optional<Refusal> first_refusal(const Subject& subject,
 
 ExplainedDevice explained(const Chosen& chosen, const Subject& subject,
                           const ExplainQuestion& question, const Control& control,
-                          const ExplainProgress& progress) {
+                          const ExplainProgress& progress, const std::string& remark) {
   check_fits(chosen, question);
   ExplainedDevice explained;
+  if (!remark.empty()) explained.remarks.push_back(remark);
   explained.among_others = question.among_others;
   explained.trace = summarise(chosen);
   explained.model_check = model_check(subject);

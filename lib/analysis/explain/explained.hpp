@@ -17,9 +17,10 @@ class Subject;
 
 /// Why one device of a recording needed what it needed, and which setting helps. Throws UsageError
 /// where the question does not fit the trace. Costs up to three replays and a short search.
+/// `remark` is one more of its remarks; empty: none.
 ExplainedDevice explained(const Chosen& chosen, const Subject& subject,
                           const ExplainQuestion& question, const Control& control,
-                          const ExplainProgress& progress = {});
+                          const ExplainProgress& progress = {}, const std::string& remark = {});
 
 /// Why the first request that is not served was refused, without a search; unset: all are served.
 /// Costs up to three replays.

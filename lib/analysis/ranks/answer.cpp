@@ -217,6 +217,31 @@ std::size_t RanksAnswer::class_of(const RankRow& row) const {
   return static_cast<std::size_t>(found - classes.begin());
 }
 
+int RankRow::home() const {
+  const auto has_number = [&](const RankElsewhere& other) {
+    return static_cast<std::uint64_t>(other.gpu) == rank;
+  };
+  return std::ranges::any_of(elsewhere, has_number) ? static_cast<int>(rank) : gpu;
+}
+
+std::vector<RankElsewhere> RankRow::away() const {
+  std::vector<RankElsewhere> all = elsewhere;
+  all.push_back({gpu, runs.front().peak_reserved, {}});
+  std::erase_if(all, [&](const RankElsewhere& other) { return other.gpu == home(); });
+  return all;
+}
+
+std::vector<std::uint64_t> RanksAnswer::owners_of(int gpu) const {
+  std::vector<std::uint64_t> owners;
+  for (const RankRow& row : part.rows) {
+    const bool alone = row.elsewhere.empty() && row.gpu == gpu;
+    const bool by_number = static_cast<std::uint64_t>(gpu) == row.rank && row.home() == gpu;
+    if (alone || by_number) owners.push_back(row.rank);
+  }
+  std::ranges::sort(owners);
+  return owners;
+}
+
 RanksAnswer answer(RanksPart part) {
   RanksAnswer answer{.part = std::move(part)};
   std::vector<RankRow>& rows = answer.part.rows;

@@ -40,16 +40,29 @@ struct RankRun {
   Bytes gap() const { return peak_reserved > peak_allocated ? peak_reserved - peak_allocated : 0; }
 };
 
+/// What a rank has on another device than the one that counts for it.
+struct RankElsewhere {
+  int gpu = 0;
+  Bytes peak_reserved = 0;  ///< under the first strategy
+  std::string place;        ///< call site of its first request; empty: not recorded
+};
+
 /// What is kept of the recording of a rank.
 struct RankRow {
   std::uint64_t rank = 0;
   std::string path;
   int gpu = 0;
+  std::vector<RankElsewhere> elsewhere;  ///< by device
   std::uint64_t events = 0;
   Hash128 stream;                 ///< hash of all that the program asks for
   std::vector<RankRun> runs;      ///< by strategy
   RecordingFacts facts;           ///< not whole: its peaks are lower bounds
   std::optional<Bytes> capacity;  ///< its device's, where it is known
+
+  /// The device of its own number, where it has memory there; else the one that counts for it.
+  int home() const;
+  /// What it has on others, the one that counts for it among them.
+  std::vector<RankElsewhere> away() const;
 };
 
 /// A quantity of a rank that is laid beside those of others.
@@ -149,6 +162,8 @@ struct RanksAnswer {
   std::optional<TuneAnswer> tuned;     ///< one setting for all; unset: not asked for
 
   std::size_t class_of(const RankRow& row) const;
+  /// The ranks that have memory on this device and work there: on no other, or it has their number.
+  std::vector<std::uint64_t> owners_of(int gpu) const;
   /// The worst rank, under the first strategy.
   bool ran_out() const { return !part.rows.empty() && part.rows.front().runs.front().ooms > 0; }
 };

@@ -14,8 +14,9 @@
 #include "analysis/run/devices.hpp"
 #include "analysis/run/question.hpp"
 #include "core/error.hpp"
-#include "core/gpu_label.hpp"
 #include "core/parallel.hpp"
+#include "core/program.hpp"
+#include "program/places.hpp"
 #include "trace/json/json.hpp"
 #include "trace/json/json_node.hpp"
 #include "trace/mrt/mrt_bytes.hpp"
@@ -105,6 +106,10 @@ Json row_json(const RankRow& row) {
   if (row.facts.early_end) json["ends_early"] = early_end_json(*row.facts.early_end);
   if (!row.facts.starts_empty) json["starts"] = "warm";
   if (row.capacity) json["capacity_bytes"] = *row.capacity;
+  for (const RankElsewhere& other : row.elsewhere) {
+    json["elsewhere"].push_back(
+        {{"gpu", other.gpu}, {"peak_reserved_bytes", other.peak_reserved}, {"place", other.place}});
+  }
   return json;
 }
 
@@ -118,6 +123,12 @@ RankRow row_of(const JsonNode& node) {
   row.facts.starts_empty = !node.has("starts");
   row.facts.has_events = row.events > 0;
   if (node.has("capacity_bytes")) row.capacity = node.at("capacity_bytes").whole();
+  if (node.has("elsewhere")) {
+    for (const JsonNode& other : node.at("elsewhere").elements()) {
+      row.elsewhere.push_back({other.at("gpu").gpu(), other.at("peak_reserved_bytes").whole(),
+                               other.at("place").text()});
+    }
+  }
   for (const JsonNode& run : node.at("runs").elements()) row.runs.push_back(run_of(run));
   return row;
 }
@@ -194,6 +205,17 @@ class Collected {
   std::mutex taking_;
 };
 
+/// The call site of the first request; empty where none is recorded.
+std::string first_place(const Recording& recording, const Trace& trace) {
+  if (!says_who_asked(trace)) return {};
+  for (std::uint64_t event = 0; event < trace.size(); ++event) {
+    if (!is_request(trace.ops[event])) continue;
+    const Asker asker = asker_of(trace, event);
+    return asker.known() ? Places(recording).name_of(asker) : std::string();
+  }
+  return {};
+}
+
 /// Reads, replays and reduces one recording.
 void take_rank(const RankFile& file, const RanksQuestion& question,
                const std::vector<OpenDevice>& devices, const Control& control,
@@ -210,17 +232,18 @@ void take_rank(const RankFile& file, const RanksQuestion& question,
   const std::size_t own = worst_of(answered.traces);
   const TraceRuns& replayed = answered.traces[own];
   const Chosen& chosen = inputs.chosen()[own];
-  if (inputs.chosen().size() > 1) {
-    collected.note(fmt::format(
-        "{}: has {} devices; {} fares worst and counts for this rank (--gpu N chooses another)",
-        file.path, inputs.chosen().size(), gpu_label(chosen.trace->gpu)));
-  }
   RequestStream stream = request_stream(*chosen.trace);
   RankRow row{.rank = file.rank,
               .path = file.path,
               .gpu = chosen.trace->gpu,
               .events = chosen.trace->size(),
               .stream = Beginnings(stream).whole()};
+  for (std::size_t i = 0; i < inputs.chosen().size(); ++i) {
+    const Chosen& other = inputs.chosen()[i];
+    const Bytes peak = answered.traces[i].runs.front().metrics.peak_reserved;
+    if (i == own || peak == 0 || other.trace->gpu < 0) continue;
+    row.elsewhere.push_back({other.trace->gpu, peak, first_place(*other.recording, *other.trace)});
+  }
   row.facts = replayed.trace.facts();
   row.capacity = replayed.device.capacity;
   for (const Run& run : replayed.runs) row.runs.push_back(rank_run(run));

@@ -144,11 +144,10 @@ std::string torch_advice(const Message& e) {
 std::string contexts_advice(const Message& e) {
   if (!e.contexts) return "";
   return fmt::format(
-      "{} processes hold about {} each on this device, {} in all, as contexts of other ranks do: "
-      "call torch.cuda.set_device(local_rank) before anything else of CUDA, load with "
-      "map_location, or set CUDA_VISIBLE_DEVICES for each rank. ",
+      "{} processes hold about {} each on this device, {} in all, as contexts of other ranks do. "
+      "{} ",
       human_count(e.contexts->count), human_size(e.contexts->each.bytes),
-      human_size(e.contexts->all.bytes));
+      human_size(e.contexts->all.bytes), kOwnCardEach);
 }
 
 std::string advice_of(const ExplainedMessage& e) {

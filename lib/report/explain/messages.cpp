@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "core/card.hpp"
 #include "core/text.hpp"
 #include "report/explain/message_phrases.hpp"
 #include "report/parts/json_parts.hpp"
@@ -93,7 +94,9 @@ std::string facts(const ExplainedMessage& e) {
     if (m[figure] && !label.empty()) line(label, m[figure]->bytes, note_of(e, figure));
     if (figure != Figure::process) continue;
     for (const ProcessUse& process : m.processes) {
-      line(fmt::format("process {}", process.id), process.held.bytes, "");
+      const bool context = process.held.bytes <= kContextAndLibraries;
+      line(fmt::format("process {}", process.id), process.held.bytes,
+           context ? "no more than a CUDA context and libraries take" : "");
     }
   }
   return out;

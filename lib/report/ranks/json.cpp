@@ -22,6 +22,12 @@ void fields(JsonFields& f, const RankClass& c) {
   f("twin_asked", departure.twin_call, "by the other class; null: it ends");
 }
 
+void fields(JsonFields& f, const RankElsewhere& other) {
+  f("gpu", other.gpu, "the device");
+  f("peak_reserved_bytes", other.peak_reserved, "there, under the first strategy");
+  f("place", unless_empty(other.place), "call site of its first request; null: not recorded");
+}
+
 namespace {
 
 void worst_fields(JsonFields& f, const RanksAnswer& answer, std::size_t run) {
@@ -59,6 +65,7 @@ void row_fields(JsonFields& f, const RanksAnswer& answer, const RankRow& row) {
   f("rank", row.rank, "the rank");
   f("path", row.path, "its file");
   f("gpu", row.gpu, "which device of it");
+  f("elsewhere", row.elsewhere, "what it has on other devices");
   facts_fields(f, row.facts);
   f("class", answer.class_of(row), "its class, by index");
   const auto run = [&](JsonFields& runs, const RankRun& of) { rank_run_fields(runs, row, of); };

@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <span>
 #include <tuple>
 
+#include "core/card.hpp"
 #include "core/gpu_label.hpp"
 #include "report/explain/phrases.hpp"
 #include "report/parts/paragraphs.hpp"
@@ -154,6 +156,49 @@ void append_ranks(Sheet& out, const RanksAnswer& answer) {
   append_table(out, ranks_table(answer, std::span(all).first(std::min(kShown, all.size()))));
   if (all.size() > kShown) {
     append_paragraph(out, fmt::format("and {} more (--csv has all)", all.size() - kShown));
+  }
+}
+
+// "20 MiB", "2 MiB to 20 MiB"
+std::string elsewhere_text(const std::vector<RankElsewhere>& all) {
+  const auto [least, most] = std::ranges::minmax(all, {}, &RankElsewhere::peak_reserved);
+  return range_text({least.peak_reserved, most.peak_reserved});
+}
+
+// Who has memory on which device beside the one that counts for it.
+void append_elsewhere(Sheet& out, const RanksAnswer& answer) {
+  std::map<int, std::map<std::uint64_t, RankElsewhere>> by_gpu;
+  for (const RankRow& row : answer.part.rows) {
+    for (RankElsewhere& other : row.away()) by_gpu[other.gpu][row.rank] = std::move(other);
+  }
+  bool guests = false;
+  for (const auto& [gpu, ranks] : by_gpu) {
+    const std::vector<std::uint64_t> owners = answer.owners_of(gpu);
+    std::vector<std::uint64_t> numbers;
+    std::vector<RankElsewhere> there;
+    for (const auto& [rank, other] : ranks) {
+      numbers.push_back(rank);
+      there.push_back(other);
+    }
+    const std::string& place = there.front().place;
+    std::string text = fmt::format(
+        "{} {} also {} memory on {}{}: {} reserved{}", numbers.size() == 1 ? "Rank" : "Ranks",
+        ranks_text(numbers), numbers.size() == 1 ? "has" : "have", gpu_label(gpu),
+        owners.empty() ? ""
+                       : fmt::format(", the card of rank{} {}", owners.size() == 1 ? "" : "s",
+                                     ranks_text(owners)),
+        elsewhere_text(there), place.empty() ? "" : fmt::format(", first from {}", place));
+    if (!owners.empty()) {
+      text += fmt::format("; a CUDA context takes some {} there too", human_size(kContext));
+    }
+    append_paragraph(out, text + '.');
+    guests = guests || !owners.empty();
+  }
+  if (guests) append_paragraph(out, kOwnCardEach);
+  if (!by_gpu.empty()) {
+    append_paragraph(out,
+                     "Of several devices the one that fares worst counts for its rank; --gpu N "
+                     "chooses another.");
   }
 }
 
@@ -339,6 +384,7 @@ std::string ranks_beginning(const RanksAnswer& answer, const TextStyle& style) {
   }
   out += '\n';
   append_ranks(out, answer);
+  append_elsewhere(out, answer);
   append_paragraph(out, files_sentence(answer.part));
   return out.text();
 }

@@ -153,9 +153,31 @@ TEST_F(RanksTest, OfSeveralDevicesTheOneThatFaresWorstIsTheRanks) {
   ASSERT_EQ(found.rows.size(), 2u);
   EXPECT_EQ(found.rows[1].gpu, 3);
   EXPECT_EQ(found.rows[1].runs.front().peak_requested, 80 * kMiB);
-  ASSERT_EQ(found.notes.size(), 1u);
-  EXPECT_NE(found.notes[0].find("has 2 devices; gpu 3 fares worst and counts for this rank"),
-            std::string::npos);
+  ASSERT_EQ(found.rows[1].elsewhere.size(), 1u);
+  EXPECT_EQ(found.rows[1].elsewhere[0].gpu, 0);
+  EXPECT_EQ(found.rows[1].elsewhere[0].peak_reserved, 2 * kMiB);
+}
+
+TEST_F(RanksTest, ARankThatSitsOnTheCardOfAnotherHasItsOwnByNumber) {
+  rank(0, {40});
+  // Its larger part lies on the card of rank 0.
+  std::ofstream(folder_ / "rank1.csv") << "op,id,size,device\na,0,83886080,0\na,1,1048576,1\n";
+  const RanksAnswer ranks = answer(part());
+  const auto guest = std::ranges::find(ranks.part.rows, 1u, &RankRow::rank);
+  EXPECT_EQ(guest->home(), 1);
+  ASSERT_EQ(guest->away().size(), 1u);
+  EXPECT_EQ(guest->away()[0].gpu, 0);
+  EXPECT_EQ(ranks.owners_of(0), (std::vector<std::uint64_t>{0}));
+  EXPECT_EQ(ranks.owners_of(1), (std::vector<std::uint64_t>{1}));
+}
+
+TEST_F(RanksTest, ARankOnDevicesThatNobodyElseHasIsNoGuest) {
+  std::ofstream(folder_ / "rank0.csv") << "op,id,size,device\na,0,83886080,0\na,1,1048576,1\n";
+  std::ofstream(folder_ / "rank1.csv") << "op,id,size,device\na,0,83886080,2\na,1,1048576,3\n";
+  const RanksAnswer ranks = answer(part());
+  for (const RankRow& row : ranks.part.rows) {
+    for (const RankElsewhere& other : row.away()) EXPECT_EQ(ranks.owners_of(other.gpu).size(), 0u);
+  }
 }
 
 TEST_F(RanksTest, WhyTheWorstDiedIsExplainedFromItsRecording) {
