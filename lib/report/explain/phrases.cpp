@@ -303,7 +303,7 @@ std::vector<Finding> findings(const ExplainedDevice& device) {
   return Findings(device).all();
 }
 
-std::string advice(const ExplainedDevice& device) {
+std::string advice(const ExplainedDevice& device, bool with_search) {
   if (!device.messages.empty()) return message_advice(device.messages.front());
   const Explanation& e = device.explanation;
   if (!device.tuned || e.cause == Cause::shortage ||
@@ -312,7 +312,7 @@ std::string advice(const ExplainedDevice& device) {
   const TuneResult& tuned = *device.tuned;
   const TuneOutcome& best_outcome = tuned.outcomes[tuned.best];
   const std::string more =
-      device.trace.path == "-"
+      device.trace.path == "-" || !with_search
           ? ""
           : " Try:\nmemreplay tune " + path_word(device.trace.path) + device.options;
   if (tuned.shortage) return fmt::format("No setting helps: {}.", too_much_phrase(*tuned.shortage));

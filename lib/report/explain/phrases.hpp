@@ -24,7 +24,8 @@ struct Finding {
 std::vector<Finding> findings(const ExplainedDevice& device);
 
 /// What a short search says. At an OOM it goes up to that request, else through the whole
-/// recording. Empty where there was none, or it found nothing.
-std::string advice(const ExplainedDevice& device);
+/// recording. Empty where there was none, or it found nothing. `with_search`: the command of a longer
+/// one follows.
+std::string advice(const ExplainedDevice& device, bool with_search = true);
 
 }  // namespace memreplay

@@ -10,8 +10,11 @@ namespace memreplay {
 
 class JsonFields;
 
-/// How every text about several ranks begins: who ran out of memory, and why the worst did; then a
-/// line for each rank, or for those that are alike.
+/// Who ran out of memory, and what the others need.
+std::string ranks_sentence(const RanksAnswer& answer);
+/// A line for each rank, or for those that are alike.
+std::string ranks_rows(const RanksAnswer& answer, const TextStyle& style);
+/// How every text about several ranks begins: the sentence, why the worst ran out, and the rows.
 std::string ranks_beginning(const RanksAnswer& answer, const TextStyle& style);
 /// The beginning, the spread, who is like whom and who departs; the last line is a sentence.
 std::string to_text(const RanksAnswer& answer, const TextStyle& style);

@@ -122,14 +122,6 @@ std::string others_sentence(std::span<const RankRow> others, bool some_died) {
                      differ ? fmt::format(", rank {} highest", others.front().rank) : "");
 }
 
-std::string verdict(const RanksAnswer& answer) {
-  const std::span<const RankRow> rows = answer.part.rows;
-  const auto lives = [](const RankRow& row) { return row.runs.front().ooms == 0; };
-  const auto count = static_cast<std::size_t>(std::ranges::find_if(rows, lives) - rows.begin());
-  const std::string text = died_phrase(answer, rows.first(count)) + '.';
-  return count == rows.size() ? text : text + ' ' + others_sentence(rows.subspan(count), count > 0);
-}
-
 Table ranks_table(const RanksAnswer& answer, std::span<const Alike> shown_ones) {
   Table table{{{"rank"}, {"class"}, {"peak reserved"}, {"peak allocated"}, {"OOM"}, {"retries"}},
               {}};
@@ -371,9 +363,25 @@ std::string ranks_text(const std::vector<std::uint64_t>& ranks) {
   return fmt::format("{}, {} … {} ({} ranks)", runs[0], runs[1], runs.back(), ranks.size());
 }
 
+std::string ranks_sentence(const RanksAnswer& answer) {
+  const std::span<const RankRow> rows = answer.part.rows;
+  const auto lives = [](const RankRow& row) { return row.runs.front().ooms == 0; };
+  const auto count = static_cast<std::size_t>(std::ranges::find_if(rows, lives) - rows.begin());
+  const std::string text = died_phrase(answer, rows.first(count)) + '.';
+  return count == rows.size() ? text : text + ' ' + others_sentence(rows.subspan(count), count > 0);
+}
+
+std::string ranks_rows(const RanksAnswer& answer, const TextStyle& style) {
+  Sheet out(style);
+  append_ranks(out, answer);
+  append_elsewhere(out, answer);
+  append_paragraph(out, files_sentence(answer.part));
+  return out.text();
+}
+
 std::string ranks_beginning(const RanksAnswer& answer, const TextStyle& style) {
   Sheet out(style);
-  const std::string said = wrapped(verdict(answer), 0, style.width);
+  const std::string said = wrapped(ranks_sentence(answer), 0, style.width);
   out += (answer.ran_out() ? red(said, style) : bold(said, style)) + '\n';
   if (answer.why && answer.why->explanation.at_oom) {
     append_paragraph(
@@ -382,11 +390,7 @@ std::string ranks_beginning(const RanksAnswer& answer, const TextStyle& style) {
                     leak_sentences(answer.why->trace, {})),
         0);
   }
-  out += '\n';
-  append_ranks(out, answer);
-  append_elsewhere(out, answer);
-  append_paragraph(out, files_sentence(answer.part));
-  return out.text();
+  return out.text() + '\n' + ranks_rows(answer, style);
 }
 
 std::string to_text(const RanksAnswer& answer, const TextStyle& style) {
