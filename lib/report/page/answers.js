@@ -92,8 +92,9 @@ function tableOf(lines) {
   const hasHead =
       numeric.includes(true) && !grid[0].some((text, i) => numeric[i] && isNumber(text));
   const body = hasHead ? grid.slice(1) : grid;
-  const made = (tag, row) => element(
-      "tr", {}, ...row.map((text, i) => element(tag, numeric[i] ? {} : {class: "left"}, text)));
+  const kindOf = (text) => (/\S{24}/.test(text) ? "left long" : "left");
+  const cell = (tag, text, i) => element(tag, numeric[i] ? {} : {class: kindOf(text)}, text);
+  const made = (tag, row) => element("tr", {}, ...row.map((text, i) => cell(tag, text, i)));
   const table = element("table");
   if (hasHead) table.append(element("thead", {}, made("th", grid[0])));
   table.append(element("tbody", {}, ...body.map((row) => made("td", row))));
@@ -124,8 +125,11 @@ async function copyText(text) {
   }
 }
 
+// Lines break between its words alone.
 function commandOf(text) {
-  return element("p", {class: "command"}, element("code", {}, text), copyButton(text));
+  const words = text.split(" ").flatMap((word) => [element("span", {}, word), " "]);
+  words.pop();
+  return element("p", {class: "command"}, element("code", {}, ...words), copyButton(text));
 }
 
 // Lines as sentences: one begins anew where its first word had found room on the line before.

@@ -168,6 +168,7 @@ class BlockTimeline {
     for (const {bytes, text} of binaryTicks(this.top, 6)) {
       context.fillText(text, this.left - 5, Math.max(bottom * (1 - bytes / this.top) + 3, 9));
     }
+    context.fillText(page.axisName(), this.left - 5, kTimelineHeight - 6);
     const [low, high] = page.xView();
     for (const {v, label} of page.xTicks(low, high, this.width)) {
       const at = this.left + (this.width * (v - low)) / (high - low);

@@ -62,7 +62,8 @@ class CurveChart {
         if (!first) this.panned(chart);
       },
     });
-    this.host.append(this.cursor);
+    const style = `width:${page.axisWidth() - 5}px`;
+    this.host.append(this.cursor, element("span", {class: "axis-name", style}, page.axisName()));
   }
 
   // The chosen event lies over the chart, which needs not be drawn anew when it moves.
@@ -81,6 +82,7 @@ class CurveChart {
       stepPlot: true,
       legend: "never",
       includeZero: true,
+      valueRange: [0, this.top()],
       animatedZooms: false,
       interactionModel: Dygraph.defaultInteractionModel,
       rangeSelectorHeight: 34,
@@ -102,6 +104,16 @@ class CurveChart {
         y: {ticker: (low, high, pixels) => byteTicks(high, pixels)},
       },
     };
+  }
+
+  // The limit is in the picture where it is near.
+  top() {
+    const {page, others} = this;
+    const held = [page.runNumber, ...others].map((i) => page.curves()[i].reserved.values);
+    const most = held.flatMap((values) => [...values]).reduce((a, b) => Math.max(a, b), 1);
+    const {limit} = page.device;
+    this.limit = limit && limit < 1.5 * most ? limit : 0;
+    return 1.06 * Math.max(most, this.limit);
   }
 
   series() {
@@ -203,12 +215,25 @@ class CurveChart {
     this.page.area = {x: area.x, width: area.w};
     canvas.save();
     this.shadeGap(canvas, chart);
+    if (this.limit) this.drawLimit(canvas, area, chart.toDomYCoord(this.limit));
     for (const {name, dash, events} of marksOf(this.page)) {
       canvas.strokeStyle = themeColour(name);
       canvas.setLineDash(dash);
       for (const {event} of events) this.markEvent(canvas, area, chart, event);
     }
     canvas.restore();
+  }
+
+  drawLimit(canvas, {x, w}, y) {
+    canvas.strokeStyle = canvas.fillStyle = themeColour("oom");
+    canvas.setLineDash([8, 4]);
+    canvas.beginPath();
+    canvas.moveTo(x, y);
+    canvas.lineTo(x + w, y);
+    canvas.stroke();
+    canvas.font = "11px system-ui, sans-serif";
+    canvas.textAlign = "left";
+    canvas.fillText(`limit ${humanSize(this.limit)}`, x + 5, y + 13);
   }
 
   markEvent(canvas, area, chart, event) {

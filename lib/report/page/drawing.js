@@ -10,6 +10,7 @@ const kDrawing = {
     this.drawCurves();
     this.drawBlocks();
     drawLineLegend(this);
+    drawPhaseLegend(this);
     this.drawMemory();
     this.sayView();
     this.sayChosen();
@@ -21,7 +22,7 @@ const kDrawing = {
   drawCurves() {
     if (this.hasHistory) return this.curveChart.draw();
     const left = this.axisWidth();
-    this.area = {x: left, width: document.querySelector(".pictures").clientWidth - left - 2};
+    this.area = {x: left, width: document.querySelector(".workbench").clientWidth - left - 2};
   },
 
   refresh() {
@@ -143,9 +144,11 @@ const kDrawing = {
     return [
       ["peak reserved", humanSize(reserved), `after event ${humanCount(at)}`],
       ["gap at the peak", humanSize(gap), `${humanShare(gap, reserved)} of reserved`],
-      run.at_oom || [
-        "free at the live peak", humanSize(Math.max(unused, 0)), `after event ${humanCount(live)}`
-      ],
+      run.at_oom ||
+          [
+            "free at the live peak", humanSize(Math.max(unused, 0)),
+            `after event ${humanCount(live)}`
+          ],
       [
         "refused", plural(run.ooms.length, "OOM"),
         `and ${plural(run.retries.length, "retry", "retries")}`

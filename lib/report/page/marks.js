@@ -6,6 +6,7 @@ const kMarkRow = 15;
 const kMostMarks = 500;
 const kMostPhases = 400;
 const kMostPhaseRows = 3;
+const kMostPhaseNames = 12;
 
 // What is marked in a run, with the name of its colour.
 function marksOf(page) {
@@ -38,7 +39,7 @@ class MarkRows {
     const {page, canvas} = this;
     const {x, w} = chart.getArea();
     const phases =
-        page.device.phases.slice(0, kMostPhases).filter(([, , , depth]) => depth < kMostPhaseRows);
+        page.device.phases.filter(([, , , depth]) => depth < kMostPhaseRows).slice(0, kMostPhases);
     const depths = phases.reduce((most, [, , , depth]) => Math.max(most, depth + 1), 0);
     const marks = marksOf(page);
     const width = canvas.parentElement.clientWidth;
@@ -46,23 +47,25 @@ class MarkRows {
     context.font = "11px system-ui, sans-serif";
     const place =
         {context, left: x, right: x + w, at: (event) => chart.toDomXCoord(page.xOf(event))};
-    phases.forEach((phase, i) => this.drawPhase(place, phase, i));
+    phases.forEach((phase, i) => this.drawPhase(place, phase, phases.slice(i + 1)));
     marks.forEach((mark, i) => this.drawMarks(place, mark, (depths + i) * kMarkRow));
     const names = marks.map(({title, events}) => `${title}: ${events.length}`);
     canvas.setAttribute("aria-label", `Marks over the curves. ${names.join(", ")}.`);
   }
 
-  drawPhase({context, left, right, at}, [name, from, to, depth], i) {
+  drawPhase({context, left, right, at}, [name, from, to, depth], later) {
     const begin = Math.max(at(from), left);
     const end = Math.min(at(to), right);
     if (end <= begin) return;
     const top = depth * kMarkRow;
-    context.fillStyle = themeColour(i % 2 ? "phase-odd" : "phase-even");
+    context.fillStyle = phaseColour(this.page, name);
     context.fillRect(begin, top + 1, end - begin, kMarkRow - 2);
-    if (end - begin < 30) return;
+    const next = later.find(([, , , other]) => other === depth);
+    const room = Math.min(next ? at(next[1]) : right, right) - begin - 6;
+    const text = endsOf(name).find((part) => context.measureText(part).width <= room);
     context.fillStyle = themeColour("text");
     context.textAlign = "left";
-    context.fillText(name.slice(0, Math.floor((end - begin - 6) / 6)), begin + 3, top + 11);
+    context.fillText(text || "", begin + 3, top + 11);
   }
 
   // A text stands beside its mark where it reaches no further than the next one.
@@ -95,4 +98,33 @@ class MarkRows {
     context.textAlign = "left";
     context.fillText(text, x, top + 11);
   }
+}
+
+// The whole name, then what follows on each of its separators: a short one is read better than the
+// beginning of a long one.
+function endsOf(name) {
+  const ends = [...name.matchAll(/[.#/:]+(?=[^.#/:])/g)].map(
+      (found) => name.slice(found.index + found[0].length));
+  return [name, ...ends];
+}
+
+// Translucent, the same for every phase of a name.
+function phaseColour(page, name) {
+  const number = phaseNames(page).indexOf(name);
+  return `rgba(${kPalette[number % kPalette.length]},0.35)`;
+}
+
+function phaseNames({device}) {
+  const shown = device.phases.filter(([, , , depth]) => depth < kMostPhaseRows);
+  return [...new Set(shown.slice(0, kMostPhases).map(([name]) => name))];
+}
+
+function drawPhaseLegend(page) {
+  const names = phaseNames(page);
+  const entry = (name) => element(
+      "li", {}, element("i", {class: "area", style: `background:${phaseColour(page, name)}`}),
+      name);
+  const more = names.length - kMostPhaseNames;
+  const rest = more > 0 ? [element("li", {class: "quiet"}, plural(more, "more phase"))] : [];
+  byId("phase-legend").replaceChildren(...names.slice(0, kMostPhaseNames).map(entry), ...rest);
 }

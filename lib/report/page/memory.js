@@ -52,6 +52,7 @@ function fillPins(trace, regions) {
       regions.filter((region) => region.oldest >= 0 && region.free > 0 && !region.mapped);
   const freeBeside = new Map(pinning.map((region) => [region.oldest, region.free]));
   const pins = sumsByPlace(trace, freeBeside.keys(), (block) => freeBeside.get(block));
+  byId("pins").hidden = !pins.length;
   fillSums(byId("pin-places"), pins);
 }
 

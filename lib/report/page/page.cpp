@@ -8,9 +8,12 @@
 #include "core/gpu_label.hpp"
 #include "core/text.hpp"
 #include "report/explain/explain.hpp"
+#include "report/explain/phrases.hpp"
+#include "report/page/brief.hpp"
 #include "report/page/html.hpp"
 #include "report/page/page_data.hpp"
 #include "report/parts/escapes.hpp"
+#include "report/parts/paragraphs.hpp"
 #include "report/parts/sentences.hpp"
 #include "report/parts/text_style.hpp"
 #include "report/ranks/ranks.hpp"
@@ -51,12 +54,6 @@ std::string for_script(const Json& json) {
   return out;
 }
 
-std::string first_paragraph(const std::string& text) {
-  std::string paragraph = text.substr(0, text.find("\n\n"));
-  for (char& c : paragraph) c = c == '\n' ? ' ' : c;
-  return paragraph;
-}
-
 std::string said_by_explain(const PageDevice& device) {
   return to_text(ExplainAnswer{.devices = {device.explained}}, {});
 }
@@ -66,15 +63,21 @@ std::string of_device(std::size_t number, const std::string& content) {
   return fmt::format("<div data-device=\"{}\">\n{}</div>\n", number, content);
 }
 
-std::string headlines(const PageDevice& device) {
+// `below`: a sentence about all devices stands above.
+std::string headlines(const PageDevice& device, bool below, bool named) {
   const TraceSummary& trace = device.report.trace;
-  return html_text("p", first_paragraph(said_by_explain(device)), "headline") +
-         html_text(
-             "p",
-             fmt::format(
-                 "{} {}: {}{}", trace.path, gpu_label(trace.gpu), coverage_phrase(trace),
-                 model_sentence(device.report).empty() ? "" : "; " + model_sentence(device.report)),
-             "quiet");
+  const ExplainedDevice& explained = device.explained;
+  const bool may_go_on = !explained.explanation.fails && explained.device.capacity;
+  const std::string growth =
+      leak_sentences(trace, may_go_on ? std::optional(explained.device.usable()) : std::nullopt);
+  const std::string model = model_sentence(device.report);
+  return html_text("p", verdict_sentence(explained), below ? "verdict" : "headline") +
+         (growth.empty() ? "" : html_text("p", growth, "verdict")) +
+         html_text("p",
+                   fmt::format("{}{}: {}{}", named ? trace.path + ' ' : "", gpu_label(trace.gpu),
+                               coverage_phrase(trace), model.empty() ? "" : "; " + model),
+                   "quiet") +
+         brief_of(explained);
 }
 
 std::string strategies(const PageDevice& device) {
@@ -97,6 +100,7 @@ std::string strategies(const PageDevice& device) {
 std::string request_sizes(const TracePicture& trace) {
   std::vector<RequestClass> classes = trace.request_classes;
   std::ranges::stable_sort(classes, std::ranges::greater{}, &RequestClass::bytes);
+  if (classes.empty()) return html_text("p", "No request is in the recording.", "quiet");
   double all = 1;
   for (const RequestClass& sized : classes) all += static_cast<double>(sized.bytes);
   Table table{.columns = {{"from"}, {"together"}, {"of all bytes requested"}, {"requests"}},
@@ -131,7 +135,11 @@ std::string sections(const PageAnswer& page) {
     for (std::size_t d = 0; d < page.devices.size(); ++d) out += of_device(d, of(page.devices[d]));
     return "<section>\n" + out + "</section>\n";
   };
-  return section("Allocators", strategies) +
+  const std::string ranks = page.ranks
+                                ? "<section>\n" + html_text("h2", "Ranks") +
+                                      html_text("pre", ranks_rows(*page.ranks, {})) + "</section>\n"
+                                : "";
+  return ranks + section("Allocators", strategies) +
          section("Why: the answer of explain",
                  [](const PageDevice& d) { return html_text("pre", said_by_explain(d)); }) +
          section("What helps: the answer of tune", tuned) +
@@ -163,9 +171,10 @@ void write_page(const PageAnswer& page, std::string_view version, std::ostream& 
     texts += fmt::format("<script type=\"text/plain\" id=\"{}\">{}</script>\n", id, text);
   }
   std::string heads;
-  if (page.ranks) heads += html_text("pre", ranks_beginning(*page.ranks, {}));
+  if (page.ranks) heads += html_text("p", ranks_sentence(*page.ranks), "headline");
   for (std::size_t d = 0; d < page.devices.size(); ++d) {
-    heads += of_device(d, headlines(page.devices[d]));
+    heads +=
+        of_device(d, headlines(page.devices[d], page.ranks.has_value(), page.devices.size() > 1));
   }
   fill_in(kPageHtml,
           {{"title", markup_text(title_of(page))},

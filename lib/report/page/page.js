@@ -60,6 +60,9 @@ class Page {
     byId("axis-time").disabled = !this.device.has_times;
     byId("strategy-choice").hidden = byId("others-choice").hidden = this.device.runs.length < 2;
     document.body.classList.toggle("without-history", !this.hasHistory);
+    // The segments are the picture of fragmentation.
+    const below = byId(this.device.fragmented ? "blocks-part" : "flame-part");
+    below.before(byId("memory-part"));
   }
 
   // The picture of the whole first; then, when they are unpacked, the details.
@@ -139,6 +142,9 @@ class Page {
     const from = this.xOf(this.view[0]);
     const to = this.xOf(Math.max(this.view[1] - 1, this.view[0]));
     return to > from ? [from, to] : [from, from + 1];
+  }
+  axisName() {
+    return this.axis === "time" ? "time" : "event";
   }
   axisWidth() {
     return innerWidth < 700 ? 60 : 72;

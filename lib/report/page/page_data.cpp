@@ -118,6 +118,12 @@ Blob trace_blob(const TracePicture& trace) {
 // The event right after which the memory is what `explain` speaks of.
 std::uint64_t event_shown(const Explanation& explanation) { return explanation.event.value_or(0); }
 
+// What an allocator may have of the device at all; null: nobody knows.
+Json limit_of(const ExplainedDevice& device) {
+  if (const auto allowance = device.explanation.allowance()) return *allowance;
+  return device.device.capacity ? Json(device.device.usable()) : Json(nullptr);
+}
+
 // What the run lacked at its first OOM, by its verdict: a name, a size or share, and what it means.
 Json figure_at_oom(const Run& run) {
   if (!run.metrics.first_oom) return nullptr;
@@ -197,6 +203,8 @@ class Packer {
             {"events", trace.events},
             {"window", {trace.window.from, trace.window.to}},
             {"explained", event_shown(device.explained.explanation)},
+            {"fragmented", device.explained.explanation.cause == Cause::fragmentation},
+            {"limit", limit_of(device.explained)},
             {"has_times", !trace.times.bytes().empty()},
             {"lanes", std::move(lanes)},
             {"phases", std::move(phases)},

@@ -1,16 +1,20 @@
 "use strict";
-// The panel beside the pictures: what is under the pointer, or what was pinned by a click.
+// The panel over the pictures: what is under the pointer, at the other side of the screen, or what
+// was pinned by a click.
 
 class Panel {
   constructor(page) {
     this.page = page;
     this.pinned = null;
     byId("unpin").addEventListener("click", () => page.unpin());
+    addEventListener("mousemove", ({clientX}) => {
+      if (!this.pinned) byId("panel").classList.toggle("left", clientX > innerWidth / 2);
+    }, {capture: true});
   }
 
   // Subjects: {kind: "block" | "rounding" | "hole" | "segment", event, …}; null: nothing.
   show(pointed) {
-    const subject = this.pinned || pointed;
+    const subject = this.page.run() && (this.pinned || pointed);
     byId("panel").classList.toggle("empty", !subject);
     byId("unpin").hidden = !this.pinned;
     byId("panel-title").textContent = this.titleOf(subject);
@@ -21,17 +25,14 @@ class Panel {
   }
 
   titleOf(subject) {
-    if (!subject) return "Under the pointer";
+    if (!subject) return "";
     const what = {block: "Block", rounding: "Rounding", hole: "Hole", segment: "Segment"};
     return `${what[subject.kind]}${this.pinned ? ", pinned" : " under the pointer"}`;
   }
 
   describe(subject) {
+    if (!subject) return [];
     const run = this.page.run();
-    if (!subject || !run) {
-      const hint = "Point at a block, a hole or a segment to see what it is; a click pins it.";
-      return [element("p", {class: "quiet"}, hint)];
-    }
     if (subject.kind === "hole") return [factList(holeFacts(run, subject))];
     if (subject.kind === "segment") return [factList(segmentFacts(run, subject))];
     const facts = blockFacts(run, subject);

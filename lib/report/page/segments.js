@@ -1,13 +1,13 @@
 "use strict";
-// The memory after one event: the segments held from the device, packed into rows of one length,
-// with their blocks, the blocks' rounding, holes, and what is pending. A segment that is longer
-// than a row goes on in the next one. Only the rows that are scrolled to are drawn.
+// The memory after one event: the segments held from the device in rows of one length, with their
+// blocks, the blocks' rounding, holes, and what is pending. What is longer than the rest of a row
+// goes on in the next one, so that every row is full. At an OOM the refused request stands above
+// them, and what is free outside of them below. Only the rows that are scrolled to are drawn.
 
 const kRowHeight = 17;
-const kMostMapHeight = 480;
-const kRows = 24;      // about as many
-const kBetween = 3;    // pixels
-const kGapsOfRow = 8;  // so many are as good as no part of a row
+const kMostMapHeight = 640;
+const kRows = 24;    // about as many
+const kBetween = 2;  // pixels
 const kLeastRow = 64 * kMiB;
 
 class SegmentMap {
@@ -29,15 +29,16 @@ class SegmentMap {
   // Returns the memory drawn.
   draw(run) {
     const memory = run.memoryAt(this.page.event);
-    const shown = this.inOrder(memory.regions);
-    const total = shown.reduce((sum, region) => sum + region.to - region.from, 0);
+    const shown = this.withRefused(run, this.inOrder(memory.regions));
     this.run = run;
-    this.perRow = Math.max(total / kRows, Math.min(total, kLeastRow), 1);
-    this.measure();
+    this.hole = memory.regions.reduce((most, region) => Math.max(most, region.largestHole), 0);
+    this.byStream = byId("segment-order").value === "stream";
+    this.perRow = rowLength(shown);
     this.rows = this.packed(shown);
     const height = Math.max(this.rows.length * kRowHeight, 30);
     byId("memory-space").style.height = `${height}px`;
     this.height = Math.min(height, kMostMapHeight);
+    this.measure();
     this.drawRows();
     return memory;
   }
@@ -50,24 +51,36 @@ class SegmentMap {
     return regions;
   }
 
+  // With what is no segment: the request refused by the event, and what is free for it outside.
+  withRefused(run, regions) {
+    const {event, device: {limit}} = this.page;
+    const refused = run.data.ooms.find(([at]) => at === event);
+    if (!refused || !refused[1]) return regions;
+    const bar = (alone, to) => ({alone, from: 0, to, holes: [], blocks: []});
+    const outside = Math.max((limit || 0) - run.reserved[event - run.trace.from], 0);
+    const beyond = outside ? [bar("outside", outside)] : [];
+    return [bar("request", refused[1]), ...regions, ...beyond];
+  }
+
   // Rows of parts {region, from, to, at}: `at` is where a part begins in its row, in bytes.
   packed(regions) {
     const rows = [];
-    const between = kBetween / this.scale;
-    const length = this.perRow + kGapsOfRow * between;
-    const byStream = byId("segment-order").value === "stream";
-    let room = 0;
-    let lane = null;
+    let at = this.perRow;
+    let last = {};
     for (const region of regions) {
-      for (let {from} = region; from < region.to; from += this.perRow) {
-        const to = Math.min(from + this.perRow, region.to);
-        const begins = to - from > room || (byStream && region.lane !== lane);
-        if (begins) rows.push([]);
-        const at = begins ? 0 : length - room;
+      const apart = region.alone || last.alone || (this.byStream && region.lane !== last.lane);
+      if (apart) at = this.perRow;
+      for (let {from} = region; from < region.to;) {
+        if (at >= this.perRow) {
+          rows.push([]);
+          at = 0;
+        }
+        const to = Math.min(from + this.perRow - at, region.to);
         rows[rows.length - 1].push({region, from, to, at});
-        room = length - at - (to - from) - between;
-        lane = region.lane;
+        at += to - from;
+        from = to;
       }
+      last = region;
     }
     return rows;
   }
@@ -77,17 +90,19 @@ class SegmentMap {
     this.width = this.scroller.clientWidth;
     const {x, width} = this.page.area;
     this.left = x;
-    const pixels = Math.min(width, this.width - x - 2);
-    this.scale = Math.max(pixels - kGapsOfRow * kBetween, 1) / this.perRow;
+    this.scale = Math.max(Math.min(width, this.width - x), 1) / this.perRow;
   }
 
-  // A segment that goes on from the row above has said its size.
+  // What begins in the row.
   labelOf(parts) {
-    const [{region, from}] = parts;
-    if (from > region.from && parts.length === 1) return "";
-    if (parts.length === 1) return humanSize(region.to - region.from);
-    const bytes = parts.reduce((sum, {from, to}) => sum + to - from, 0);
-    return `${parts.length} · ${humanSize(bytes)}`;
+    const [{region: {alone}}] = parts;
+    const begun = parts.filter(({region, from}) => from === region.from);
+    if (!begun.length) return "";
+    if (alone) return alone;
+    const [size, ...others] = begun.map(({region: {from, to}}) => to - from);
+    if (!others.length) return humanSize(size);
+    const alike = others.every((other) => other === size);
+    return `${begun.length} ${alike ? `× ${humanSize(size)}` : "segments"}`;
   }
 
   drawRows() {
@@ -111,6 +126,7 @@ class SegmentMap {
 
   drawPart(strip) {
     const {context, line: {region, from, to}, y, h} = strip;
+    if (region.alone) return this.drawAlone(strip);
     const {left, right} = this.box(strip, from, to, {kind: "segment", region});
     context.fillStyle = themeColour("hole");
     context.fillRect(left, y, right - left, h);
@@ -120,15 +136,54 @@ class SegmentMap {
       }
     }
     this.drawBlocks(strip);
+    this.frame(strip, left, right);
+  }
+
+  // Open where the segment goes on in another row.
+  frame({context, line: {region, from, to}, y, h}, left, right) {
     context.strokeStyle = themeColour("edge");
     context.lineWidth = 1;
-    context.strokeRect(left + 0.5, y + 0.5, Math.max(right - left - 1, 1), h - 1);
+    context.beginPath();
+    for (const side of [y + 0.5, y + h - 0.5]) {
+      context.moveTo(left, side);
+      context.lineTo(right, side);
+    }
+    const ends = [from === region.from && left + 0.5, to === region.to && right - 0.5];
+    for (const x of ends.filter(Boolean)) {
+      context.moveTo(x, y);
+      context.lineTo(x, y + h);
+    }
+    context.stroke();
+  }
+
+  drawAlone({context, line, y, h}) {
+    const {region: {alone, from, to}} = line;
+    const left = this.xOf(line, line.from);
+    const width = this.xOf(line, line.to) - left;
+    const isRequest = alone === "request";
+    context.strokeStyle = context.fillStyle = themeColour(isRequest ? "oom" : "edge");
+    context.globalAlpha = isRequest ? 0.3 : 0;
+    context.fillRect(left, y, width, h);
+    context.globalAlpha = 1;
+    context.setLineDash(isRequest ? [] : [4, 3]);
+    context.strokeRect(left + 0.5, y + 0.5, Math.max(width - 1, 1), h - 1);
+    context.setLineDash([]);
+    if (line.from > from) return;
+    const said = isRequest ?
+        `${humanSize(to)} refused; the largest hole is ${humanSize(this.hole)}` :
+        `${humanSize(to)} free outside any segment`;
+    const fits = context.measureText(said).width + 8 < width;
+    context.fillStyle = themeColour("text");
+    context.textAlign = "left";
+    context.fillText(said, left + (fits ? 5 : width + 5), y + 11);
   }
 
   // Where a subject is found again; the latest of those that lie over each other.
   box({line, y, h}, from, to, subject) {
     const left = this.xOf(line, from);
-    const right = Math.max(this.xOf(line, to), left + 1);
+    const ends = this.xOf(line, to);
+    const between = to >= line.region.to ? Math.min(kBetween, (ends - left) / 3) : 0;
+    const right = Math.max(ends - between, left + 1);
     this.boxes.push({left, right, top: y, bottom: y + h, subject});
     return {left, right};
   }
@@ -203,4 +258,21 @@ class SegmentMap {
     }
     return null;
   }
+}
+
+// Bytes of a row: near what makes kRows, where the fewest segments are cut that could be whole.
+function rowLength(regions) {
+  const sizes = regions.filter(({alone}) => !alone).map(({from, to}) => to - from);
+  const total = regions.reduce((sum, {from, to}) => sum + to - from, 0);
+  const usual = Math.ceil(Math.max(total / kRows, Math.min(total, kLeastRow), 1));
+  const ends = [];
+  sizes.reduce((sum, size) => (ends.push(sum + size), sum + size), 0);
+  const cuts = (length) =>
+      ends.filter((end, i) => {
+            const begin = end - sizes[i];
+            return sizes[i] <= length && Math.floor(begin / length) < Math.ceil(end / length) - 1;
+          })
+          .length;
+  const near = ends.filter((end) => end > usual * 0.8 && end < usual * 1.4).slice(0, 64);
+  return near.reduce((best, length) => (cuts(length) < cuts(best) ? length : best), usual);
 }

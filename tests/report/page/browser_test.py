@@ -3,6 +3,7 @@
 
 Usage: browser_test.py PROGRAM TRACES [SCREENSHOTS]; says "skipped: …" where there is no browser to drive.
 """
+import contextlib
 import csv
 import json
 import pathlib
@@ -409,17 +410,23 @@ class Page(unittest.TestCase):
         browser.wait("return page.event === 50")
         browser.open(path)
 
-    def test_the_panel_is_on_screen_where_it_is_narrow(self):
-        self.page_of(TRACES / "torch" / "layers_4.pickle", "-s", "recorded")
-        size = {"width": 420, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    @contextlib.contextmanager
+    def wide(self, width, height):
+        """The screen of a telephone; windows are never as narrow."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self.browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         try:
+            yield
+        finally:
+            self.browser.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+    def test_the_panel_is_on_screen_where_it_is_narrow(self):
+        self.page_of(TRACES / "torch" / "layers_4.pickle", "-s", "recorded")
+        with self.wide(420, 800):
             self.browser.driver.execute_script("page.drawAll(); page.pin({kind: 'block', block: 3, event: page.event}); scrollTo(0, 900)")
             top, bottom, left, right = self.browser.ask("(({top, bottom, left, right}) => [top, bottom, left, right])(byId('panel').getBoundingClientRect())")
             self.assertTrue(0 <= top < bottom <= 800 and 0 <= left < right <= 420, (top, bottom, left, right))
             self.assertLessEqual(self.browser.ask("document.documentElement.scrollWidth"), 420)
-        finally:
-            self.browser.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
     def test_every_colouring_axis_theme_and_width_draws(self):
         path = self.page_of(TRACES / "torch" / "layers_4.pickle", "-s", "recorded", "-s", EXPANDABLE)
@@ -508,15 +515,128 @@ class Page(unittest.TestCase):
                 self.assertEqual([held for held, _ in sums], [bytes for _, bytes in sums])
                 self.assertGreater(browser.pixels("blocks"), 2)
 
-    def test_segments_are_packed_into_rows_apart_from_each_other(self):
+    def test_rows_of_segments_are_full_and_what_was_refused_stands_beside(self):
+        for arguments in ((TRACES / "torch" / "gpt_train_oom.pickle", "-s", "recorded", "--capacity", "5226MiB"), (TRACES / "torch" / "phases.pickle",)):
+            self.page_of(*arguments)
+            browser = self.browser
+            rows = browser.ask("page.segments.rows.map((row) => row.map(({region, from, to, at}) => [region.alone || '', at, to - from]))")
+            length = browser.ask("page.segments.perRow")
+            drawn = browser.ask("[page.segments.scale * page.segments.perRow, page.area.width]")
+            self.assertAlmostEqual(*drawn, delta=3)
+            for kind in {parts[0][0] for parts in rows}:
+                of_kind = [parts for parts in rows if parts[0][0] == kind]
+                for parts in of_kind:
+                    self.assertEqual([at for _, at, _ in parts], [sum(size for _, _, size in parts[:i]) for i in range(len(parts))])
+                self.assertTrue(all(sum(size for _, _, size in parts) == length for parts in of_kind[:-1]), kind)
+            bytes_of = lambda kind: sum(size for row in rows for shown, _, size in row if shown == kind)
+            self.assertEqual(bytes_of(""), browser.ask("page.run().memoryAt(page.event).regions.reduce((sum, {from, to}) => sum + to - from, 0)"))
+            said = json.loads(memreplay("explain", arguments[0], "--json"))
+            self.assertEqual(bytes_of("request"), said["requested_bytes"] if said["at_oom"] else 0)
+            self.assertEqual(bytes_of("outside"), said["device_free_bytes"] if said["at_oom"] else 0)
+            browser.driver.execute_script("page.choose(5, 'jump')")
+            self.assertEqual(browser.ask("page.segments.rows.flat().filter(({region}) => region.alone).length"), 0)
+
+    def test_boxes_of_segments_are_apart(self):
         self.page_of(TRACES / "torch" / "gpt_train_oom.pickle", "-s", "recorded", "--capacity", "5226MiB")
-        rows = self.browser.ask("page.segments.rows.map((row) => row.map(({from, to, at}) => [at, at + to - from]))")
-        regions = self.browser.ask("page.run().memoryAt(page.event).regions.map(({from, to}) => to - from)")
-        self.assertEqual(sum(end - begin for row in rows for begin, end in row), sum(regions))
-        self.assertLess(len(rows), len(regions) / 2)
-        for row in rows:
-            self.assertEqual(row, sorted(row))
-            self.assertTrue(all(begin > end for (_, end), (begin, _) in zip(row, row[1:])), row)
+        boxes = self.browser.ask("page.segments.boxes.filter(({subject}) => subject.kind === 'segment').map(({left, right, top}) => [top, left, right])")
+        for (top, _, right), (next_top, left, _) in zip(sorted(boxes), sorted(boxes)[1:]):
+            self.assertTrue(top != next_top or right < left, (right, left))
+
+    def test_segments_come_first_where_they_are_the_reason(self):
+        first = "document.querySelector('.workbench section').id"
+        self.page_of(TRACES / "torch" / "gpt_train_oom.pickle", "-s", "recorded", "--capacity", "5226MiB")
+        self.assertEqual(self.browser.ask(first), "memory-part")
+        self.page_of(TRACES / "leak.csv", "--capacity", "850MiB")
+        self.assertEqual(self.browser.ask(first), "memory-part" if self.browser.ask("page.device.fragmented") else "blocks-part")
+        self.page_of(TRACES / "torch" / "phases.pickle")
+        self.assertEqual(self.browser.ask(first), "blocks-part")
+
+    def test_pictures_are_as_wide_as_the_page_and_the_panel_lies_over_them(self):
+        self.page_of(TRACES / "torch" / "layers_4.pickle", "-s", "recorded")
+        browser = self.browser
+        right = browser.ask("document.querySelector('main').getBoundingClientRect().right")
+        for picture in ("blocks", "curves", "memory-rows", "flame"):
+            self.assertAlmostEqual(browser.ask(f"byId('{picture}').getBoundingClientRect().right"), right, delta=1)
+        self.assertFalse(browser.element("panel").is_displayed())
+        for share, side in ((-0.35, "right"), (0.35, "left")):
+            blocks = browser.element("blocks")
+            browser.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", blocks)
+            ActionChains(browser.driver).move_to_element_with_offset(blocks, round(share * blocks.size["width"]), 110).perform()
+            browser.wait("return byId('panel').offsetHeight > 0")
+            middle = browser.ask("(({left, right}) => (left + right) / 2)(byId('panel').getBoundingClientRect())")
+            self.assertEqual(middle > browser.ask("innerWidth") / 2, side == "right")
+
+    def test_the_first_screen_says_what_failed_what_holds_the_memory_and_what_to_do(self):
+        self.page_of(TRACES / "torch" / "gpt_train_oom.pickle", "--capacity", "5226MiB")
+        browser = self.browser
+        browser.driver.set_window_size(1400, 1000)
+        shown = [part.text for part in browser.driver.find_elements(By.CSS_SELECTOR, ".brief section")]
+        self.assertEqual([text.splitlines()[0] for text in shown], ["What failed", "What holds the memory", "What to do"])
+        self.assertRegex(shown[0], r"request\s+759 MiB")
+        self.assertRegex(shown[1], r"\(no stack recorded\) 4419 MiB 116 MiB")
+        self.assertIn("export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", shown[2])
+        self.assertLess(browser.ask("document.querySelector('.brief').getBoundingClientRect().bottom"), 600)
+        self.assertLess(browser.ask("byId('memory').getBoundingClientRect().top"), 900)
+        said = json.loads(memreplay("explain", TRACES / "torch" / "gpt_train_oom.pickle", "--json"))
+        shares = browser.ask("[...document.querySelectorAll('.memory-bar i')].map((part) => [part.className, parseFloat(part.style.width)])")
+        room = sum(share for name, share in shares if "request" not in name)
+        for name, key in (("live", "live_requested_bytes"), ("request", "requested_bytes"), ("outside", "device_free_bytes")):
+            share = next(share for part, share in shares if name in part)
+            self.assertAlmostEqual(share / room, said[key] / said["usable_bytes"], delta=0.01, msg=name)
+
+    def test_of_several_ranks_one_verdict_is_said_once(self):
+        self.page_of(*(TRACES / "torch" / name for name in ("gpt_train_oom.pickle", "phases.pickle")))
+        browser = self.browser
+        header = browser.driver.find_element(By.TAG_NAME, "header").text
+        bold = [part.text for part in browser.driver.find_elements(By.CSS_SELECTOR, "header .headline") if part.is_displayed()]
+        self.assertEqual(len(bold), 1)
+        self.assertEqual(header.count("Fragmentation: "), 1)
+        self.assertEqual(len([text for text in header.splitlines() if text == bold[0]]), 1)
+
+    def test_names_of_phases_are_whole_or_their_ends_and_a_legend_has_all(self):
+        names = ["DistributedDataParallel.forward", "Optimizer.step#AdamW.step", "load"]
+        lines = [f"a,{i},1000000" if i < 40 else f"f,{i - 40}," for i in range(80)]
+        trace = self.folder / "phased.csv"
+        trace.write_text("op,id,size\n" + "\n".join(lines) + "\n", encoding="ascii")
+        self.page_of(trace, "-s", "torch")
+        browser = self.browser
+        spans = ((0, 30), (30, 34), (36, 80))
+        browser.driver.execute_script("page.device.phases = arguments[0]", [[name, *span, 0] for name, span in zip(names, spans)])
+        for width in (1400, 480):
+            browser.driver.set_window_size(width, 1200)
+            texts = browser.driver.execute_script("const texts = [], write = CanvasRenderingContext2D.prototype.fillText;"
+                                                  "CanvasRenderingContext2D.prototype.fillText = function(text, ...rest) {"
+                                                  " if (this.canvas.id === 'marks') texts.push(text); write.call(this, text, ...rest); };"
+                                                  "page.drawAll(); CanvasRenderingContext2D.prototype.fillText = write; return texts;")
+            ends = {name: browser.ask(f"endsOf({json.dumps(name)})") for name in names}
+            for name, text in zip(names, texts):
+                self.assertIn(text, ends[name] + [""])
+            self.assertEqual(browser.ask("[...document.querySelectorAll('#phase-legend li')].map((entry) => entry.textContent)"), names)
+        self.assertEqual(ends["Optimizer.step#AdamW.step"], ["Optimizer.step#AdamW.step", "step#AdamW.step", "AdamW.step", "step"])
+
+    def test_the_limit_is_drawn_where_it_is_near(self):
+        top = "page.curveChart.chart.yAxisRange()[1]"
+        self.page_of(TRACES / "fragmentation.csv", "--capacity", "450MiB")
+        self.assertEqual(self.browser.ask("page.curveChart.limit"), 450 << 20)
+        self.assertGreater(self.browser.ask(top), 450 << 20)
+        self.page_of(TRACES / "fragmentation.csv", "--capacity", "24GiB")
+        self.assertEqual(self.browser.ask("page.curveChart.limit"), 0)
+        self.assertLess(self.browser.ask(top), 1 << 30)
+
+    def test_words_in_tables_stay_whole_on_a_telephone(self):
+        broken = ("[...document.querySelectorAll('td, th, .command span')].filter((cell) => cell.offsetHeight).flatMap((cell) => {"
+                  " const walk = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT), words = [];"
+                  " for (let text = walk.nextNode(); text; text = walk.nextNode()) for (const {0: word, index} of text.data.matchAll(/\\S+/g)) {"
+                  "  const range = document.createRange(); range.setStart(text, index); range.setEnd(text, index + word.length);"
+                  "  const tops = new Set([...range.getClientRects()].map(({top}) => Math.round(top)));"
+                  "  if (tops.size > 1 && word.length < 24) words.push(word); } return words; })")
+        for arguments in ((TRACES / "torch" / "layers_4.pickle",), (TRACES / "torch" / "gpt_train_oom.pickle", "-s", "recorded", "-s", EXPANDABLE, "-s", "bfc"),
+                          (TRACES / "torch" / "gpt_train_oom.pickle", TRACES / "torch" / "phases.pickle")):
+            self.page_of(*arguments)
+            with self.wide(420, 850):
+                self.browser.driver.execute_script("page.drawAll()")
+                self.assertEqual(self.browser.ask(broken), [])
+                self.assertLessEqual(self.browser.ask("document.documentElement.scrollWidth"), 420)
 
     def test_blocks_segments_and_flame_graph_have_one_set_of_colours(self):
         self.page_of(TRACES / "torch" / "layers_4.pickle", "-s", "recorded")

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "core/units.hpp"
+#include "report/page/brief.hpp"
 #include "report/page/page_data.hpp"
 
 namespace memreplay {
@@ -128,7 +130,56 @@ TEST(Page, OfSeveralRanksItBeginsWithWhatRanksSays) {
   ranks.part.rows = {{.rank = 7, .runs = {{.strategy = "recorded", .ooms = 1}}}};
   ranks.classes.resize(1);
   ranks.under = {{.strategy = "recorded"}};
-  EXPECT_NE(written(page).find("<pre>Rank 7 (gpu 0) ran out of memory.\n"), std::string::npos);
+  const std::string text = written(page);
+  const std::string headline = "<p class=\"headline\">";
+  EXPECT_NE(text.find(headline + "Rank 7 (gpu 0) ran out of memory.</p>"), std::string::npos);
+  EXPECT_EQ(text.find(headline), text.rfind(headline)) << "that of a device is no second one";
+}
+
+/// A request of 30 MiB with 50 live of 100.
+ExplainedDevice refused(Cause cause) {
+  ExplainedDevice device;
+  device.streams = {0};
+  Explanation& e = device.explanation;
+  e.cause = cause;
+  e.at_oom = e.fails = true;
+  e.event = 3;
+  e.requested = 30 * kMiB;
+  e.live_requested = e.live_allocated = 50 * kMiB;
+  e.reserved = 75 * kMiB;
+  e.free_inside = 25 * kMiB;
+  e.device_free = 25 * kMiB;
+  e.room = 100 * kMiB;
+  e.live = {{"model.py:1 f", 40 * kMiB, 4}, {"model.py:2 g", 10 * kMiB, 1}};
+  e.pins = {.by_place = {{.place = "model.py:2 g", .pinned = 25 * kMiB}}, .pinned = 25 * kMiB};
+  return device;
+}
+
+TEST(Brief, TheRequestLiesBesideWhatIsLiveInOneScale) {
+  const std::string text = brief_of(refused(Cause::fragmentation));
+  for (const char* part :
+       {"live\" style=\"width:50.00%\"", "hole\" style=\"width:25.00%\"",
+        "outside\" style=\"width:25.00%\"", "request\" style=\"margin-left:50.00%;width:30.00%\"",
+        "<b style=\"left:100.00%\">"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << '\n' << text;
+  }
+}
+
+TEST(Brief, ARequestThatIsTooMuchReachesBeyondTheDevice) {
+  ExplainedDevice device = refused(Cause::shortage);
+  device.explanation.requested = 75 * kMiB;
+  const std::string text = brief_of(device);
+  EXPECT_NE(text.find("margin-left:40.00%;width:60.00%"), std::string::npos) << text;
+  EXPECT_NE(text.find("<b style=\"left:80.00%\">"), std::string::npos) << text;
+}
+
+TEST(Brief, WhereHolesAreTheReasonWhoKeepsThemComesFirst) {
+  const auto order = [](Cause cause) {
+    const std::string text = brief_of(refused(cause));
+    return text.find("model.py:1") < text.find("model.py:2");
+  };
+  EXPECT_FALSE(order(Cause::fragmentation));
+  EXPECT_TRUE(order(Cause::shortage));
 }
 
 }  // namespace
