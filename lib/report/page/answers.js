@@ -132,11 +132,12 @@ function commandOf(text) {
   return element("p", {class: "command"}, element("code", {}, ...words), copyButton(text));
 }
 
-// Lines as sentences: one begins anew where its first word had found room on the line before.
+// Lines as sentences: one begins anew where its first word, or its size with the unit, had found
+// room on the line before.
 function paragraphsOf(lines) {
   const paragraphs = [];
   lines.forEach((line, i) => {
-    const [word] = line.trim().split(" ");
+    const [word] = line.trim().match(/^[\d.,]+ (?:[KMGT]i)?B\b|^\S+/);
     const had = i > 0 && lines[i - 1].length + 1 + word.length <= kTerminal;
     if (i === 0 || had) {
       paragraphs.push(line.trim());

@@ -142,7 +142,7 @@ std::string what_holds(const ExplainedDevice& device) {
       "<div class=\"scrolls-wide\"><table class=\"sites\"><thead><tr><th>call "
       "site</th><th>live</th>"
       "{}</tr></thead><tbody>\n",
-      by_holes ? "<th>free beside it</th>" : "");
+      by_holes ? "<th>free beside</th>" : "");
   for (const Site& site : sites | std::views::take(kSites)) {
     const double part = by_holes ? share(site.pinned, e.pins.pinned)
                                  : share(site.live, std::max(e.live_requested, site.live));

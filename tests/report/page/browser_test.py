@@ -614,6 +614,11 @@ class Page(unittest.TestCase):
             self.assertEqual(browser.ask("[...document.querySelectorAll('#phase-legend li')].map((entry) => entry.textContent)"), names)
         self.assertEqual(ends["Optimizer.step#AdamW.step"], ["Optimizer.step#AdamW.step", "step#AdamW.step", "AdamW.step", "step"])
 
+    def test_a_size_that_was_not_broken_begins_no_paragraph(self):
+        self.page_of(TRACES / "fragmentation.csv", "--capacity", "450MiB")
+        lines = ["Throughout, expandable_segments:True reserves 532 MiB less than recorded: 2934 MiB instead of", "3466 MiB.", "A sentence."]
+        self.assertEqual(self.browser.ask(f"paragraphsOf({json.dumps(lines)})"), [" ".join(lines[:2]), lines[2]])
+
     def test_the_limit_is_drawn_where_it_is_near(self):
         top = "page.curveChart.chart.yAxisRange()[1]"
         self.page_of(TRACES / "fragmentation.csv", "--capacity", "450MiB")
