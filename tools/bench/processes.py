@@ -14,6 +14,7 @@ class Failed(Exception):
 @dataclasses.dataclass
 class Done:
     seconds: float
+    processor_seconds: float
     peak_mib: float
     output: str
 
@@ -31,7 +32,7 @@ def done(command, **process_options):
         if process.returncode != 0:
             said.seek(0)
             raise Failed(f"`{' '.join(command)}` ended with status {process.returncode}: {said.read().strip()}")
-    return Done(seconds, usage.ru_maxrss / 1024, output)
+    return Done(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, output)
 
 
 def answer(command):

@@ -18,8 +18,8 @@ namespace {
 
 void* noted(void* block, std::size_t size, std::size_t alignment = 0) {
   const bool is_refused = block == nullptr && errno == ENOMEM;
-  if (block != nullptr) note(Call::allocate, block, size, alignment);
-  if (is_refused) note(Call::refused, block, size, alignment);
+  if (block != nullptr) note<Call::allocate>(block, size, alignment);
+  if (is_refused) note<Call::refused>(block, size, alignment);
   return block;
 }
 
@@ -44,12 +44,12 @@ void* reallocate(void* old, std::size_t size, const Reallocate& call_next) {
   const Outermost outermost;
   if (!outermost) return call_next();
   if (old == nullptr) return noted(call_next(), size);
-  note(Call::reallocating, old);
+  note<Call::reallocating>(old);
   void* const block = call_next();
   if (block != nullptr) {
-    note(Call::allocate, block, size);
+    note<Call::allocate>(block, size);
   } else if (size != 0) {
-    note(Call::kept, old, size);
+    note<Call::kept>(old, size);
   }
   return block;
 }
@@ -71,7 +71,7 @@ MEMREPLAY_SEEN void* malloc(size_t size) noexcept {
 MEMREPLAY_SEEN void free(void* block) noexcept {
   if (block == nullptr || is_of_first_room(block)) return;
   const Outermost outermost;
-  if (outermost) note(Call::free, block);
+  if (outermost) note<Call::free>(block);
   next_allocator().free(block);
 }
 
@@ -100,8 +100,8 @@ MEMREPLAY_SEEN int posix_memalign(void** block, size_t alignment, size_t size) n
   const Outermost outermost;
   const int error = next_allocator().posix_memalign(block, alignment, size);
   if (!outermost) return error;
-  if (error == 0) note(Call::allocate, *block, size, alignment);
-  if (error == ENOMEM) note(Call::refused, nullptr, size, alignment);
+  if (error == 0) note<Call::allocate>(*block, size, alignment);
+  if (error == ENOMEM) note<Call::refused>(nullptr, size, alignment);
   return error;
 }
 

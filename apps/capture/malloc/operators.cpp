@@ -72,8 +72,10 @@ class New {
     if (nothrow_.calls_malloc()) return function(size, alignment..., std::nothrow);
     const Outermost outermost;
     void* const block = function(size, alignment..., std::nothrow);
-    const Call call = block == nullptr ? Call::refused : Call::allocate;
-    if (outermost) note(call, block, size, bytes_of(alignment...));
+    if (outermost) {
+      block == nullptr ? note<Call::refused>(block, size, bytes_of(alignment...))
+                       : note<Call::allocate>(block, size, bytes_of(alignment...));
+    }
     return block;
   }
 
@@ -88,7 +90,7 @@ class New {
     if (throwing_.calls_malloc() || cursor.busy) return function(size, alignment...);
     if (void* const block = or_nothing(size, alignment...)) return block;
     void* const block = function(size, alignment...);
-    note(Call::allocate, block, size, bytes_of(alignment...));
+    note<Call::allocate>(block, size, bytes_of(alignment...));
     return block;
   }
 
@@ -108,7 +110,7 @@ class Delete {
     const auto function = reinterpret_cast<void (*)(void*, Rest...)>(next);
     if (next_.calls_malloc()) return function(block, rest...);
     const Outermost outermost;
-    if (outermost && block != nullptr) note(Call::free, block);
+    if (outermost && block != nullptr) note<Call::free>(block);
     function(block, rest...);
   }
 

@@ -1,5 +1,8 @@
 #include "spool/recorder.hpp"
 
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
@@ -11,6 +14,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 
 /// The system's calls without the C library around them, where that could allocate or be cancelled.
 /// Failures are -1 and errno.
@@ -187,8 +191,19 @@ char folder[4096];
 char file_path[4096 + 64];
 SpoolHead* latest_head = nullptr;  // this process's, or that of the one it was forked from
 
-constexpr std::uint64_t kFirstChunk = 16 * kSpoolPageBytes;
+constexpr std::uint64_t kFirstChunk = 4 * kSpoolPageBytes;
 constexpr std::uint64_t kLargestChunk = kMostExtension;
+
+constexpr std::size_t kOwnSeats = 192;
+constexpr std::size_t kSeats = 256;
+constinit Seat seats[kSeats];
+constinit std::size_t seats_given = 0;
+
+/// Apart from all that threads only read.
+struct alignas(128) LastOrder {
+  std::atomic<std::uint64_t> number;
+};
+constinit LastOrder last_order{0};
 
 class Locked {
  public:
@@ -249,6 +264,83 @@ std::int64_t now_ns(clockid_t clock) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
+std::uint64_t processor_ticks() {
+#ifdef __x86_64__
+  return __builtin_ia32_rdtsc();
+#else
+  return 0;
+#endif
+}
+
+/// An order and its time.
+struct Moment {
+  std::uint64_t order;
+  std::int64_t time_ns;
+};
+
+Moment moment() {
+  constexpr std::uint64_t kAtOnce = 1000;
+  constexpr int kAttempts = 5;
+  if (order_by == Order::counted) return {last_order.number, now_ns(CLOCK_MONOTONIC)};
+  std::uint64_t before = 0;
+  std::int64_t time_ns = 0;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    before = processor_ticks();
+    time_ns = now_ns(CLOCK_MONOTONIC);
+    if (processor_ticks() - before < kAtOnce) break;
+  }
+  return {before >> kTicksLog2, time_ns};
+}
+
+/// The time, at most a microsecond old: the system's clock takes as long as an allocation.
+std::int64_t time_about() {
+  constexpr std::uint64_t kLittle = 1000;
+  const std::uint64_t ticks = processor_ticks();
+  if (ticks == 0 || ticks - cursor.ticks > kLittle) {
+    cursor.time_ns = now_ns(CLOCK_MONOTONIC);
+    cursor.ticks = ticks;
+  }
+  return cursor.time_ns;
+}
+
+/// Those of all processors count at one rate, go on in their sleep, and are what the system itself
+/// takes for one clock.
+bool ticks_agree() {
+#ifdef __x86_64__
+  constexpr unsigned kInvariant = 1 << 8;
+  constexpr unsigned kOrdered = 1 << 27;
+  unsigned a = 0, b = 0, c = 0, extended = 0, power = 0;
+  if (__get_cpuid(0x80000001, &a, &b, &c, &extended) == 0 || (extended & kOrdered) == 0 ||
+      __get_cpuid(0x80000007, &a, &b, &c, &power) == 0 || (power & kInvariant) == 0) {
+    return false;
+  }
+  char clocks[256] = {};
+  read_file("/sys/devices/system/clocksource/clocksource0/available_clocksource", clocks,
+            sizeof clocks - 1);
+  char asked[16] = {};
+  find_variable("MEMREPLAY_SPOOL_ORDER", asked, sizeof asked);
+  return std::strstr(clocks, "tsc ") != nullptr && std::strcmp(asked, "counted") != 0;
+#else
+  return false;
+#endif
+}
+
+/// The last order of all threads.
+std::uint64_t latest_order() {
+  std::uint64_t latest = 0;
+  for (const Seat& seat : seats) latest = std::max(latest, seat.latest.load());
+  return latest;
+}
+
+constexpr std::uint64_t kFarBack = 1 << 24;
+
+/// From after all orders that there are, and those that threads are about to write.
+void count_from_now_on() {
+  if (order_by == Order::counted) return;
+  last_order.number = latest_order() + kFarBack;
+  order_by = Order::counted;
+}
+
 /// Null where there is no file. One that stays empty says that its process was not recorded.
 SpoolHead* begin_file() {
   SpoolHead head;
@@ -257,8 +349,10 @@ SpoolHead* begin_file() {
   head.record_bytes = kRecorder.record_bytes;
   std::strcpy(head.recorder, kRecorder.name);
   head.process = static_cast<std::uint32_t>(getpid());
-  head.first_order = last_order.number;
-  head.begun_ns = now_ns(CLOCK_MONOTONIC);
+  head.first_order = latest_order();
+  const Moment now = moment();
+  head.begun_order = now.order;
+  head.begun_ns = now.time_ns;
   head.begun_unix_ns = now_ns(CLOCK_REALTIME);
   if (const char* name = std::strrchr(file_path, '/')) {
     std::strncpy(head.forked_from, name + 1, sizeof head.forked_from - 1);
@@ -287,7 +381,10 @@ bool begin(Life& own) {
       return give_up("", 0);
     }
     make_absolute(folder, sizeof folder);
+    if (!ticks_agree()) count_from_now_on();
   }
+  seats_given = 0;
+  if (order_by == Order::ordered_ticks) order_by = Order::ticks;
   own.head = begin_file();
   if (own.head == nullptr) return false;
   if (latest_head != nullptr) munmap(latest_head, kSpoolPageBytes);
@@ -303,7 +400,8 @@ void leave(SpoolPageHead* chunk) {
 
 /// The file is opened anew each time: programs close what they do not know, or open theirs there.
 bool map_chunk(Life& own) {
-  const std::uint64_t bytes = own.file_bytes < kLargestChunk ? kFirstChunk : kLargestChunk;
+  const std::uint64_t bytes =
+      std::clamp(own.file_bytes - kSpoolPageBytes, kFirstChunk, kLargestChunk);
   const int file = open_file(file_path, O_RDWR | O_CLOEXEC);
   if (file < 0) return give_up("cannot be opened", errno);
   void* chunk = MAP_FAILED;
@@ -315,7 +413,7 @@ bool map_chunk(Life& own) {
   close_file(file);
   if (chunk == MAP_FAILED) return give_up("cannot be extended", error);
   // All at once, instead of a fault for each page; older kernels cannot.
-  if (bytes == kLargestChunk) madvise(chunk, bytes, MADV_POPULATE_WRITE);
+  madvise(chunk, bytes, MADV_POPULATE_WRITE);
   own.chunk = static_cast<SpoolPageHead*>(chunk);
   own.chunk->users = 1;  // until all its pages are given
   own.chunk->mapped_bytes = bytes;
@@ -324,17 +422,35 @@ bool map_chunk(Life& own) {
   return true;
 }
 
+/// To a thread that has written nothing in this life.
+void give_seat(Life& own) {
+  const std::size_t number = seats_given++;
+  cursor.shares_seat = number >= kOwnSeats;
+  cursor.seat = &seats[cursor.shares_seat ? kOwnSeats + number % (kSeats - kOwnSeats) : number];
+  cursor.page.order = 0;
+  if (++own.threads > 1 && order_by == Order::ticks) order_by = Order::ordered_ticks;
+}
+
 bool give_page(Life& own) {
-  if (cursor.life == own.number && cursor.chunk != nullptr) leave(cursor.chunk);
+  const bool is_first = cursor.life != own.number;
+  if (!is_first && cursor.chunk != nullptr) leave(cursor.chunk);
   cursor.chunk = nullptr;
-  cursor.next = cursor.end = nullptr;
+  cursor.page.next = cursor.page.full = nullptr;
   if (own.chunk == nullptr && !map_chunk(own)) return false;
+  if (is_first) give_seat(own);
   std::byte* const page =
       reinterpret_cast<std::byte*>(own.chunk) + own.pages_given * kSpoolPageBytes;
-  reinterpret_cast<SpoolPageHead*>(page)->thread = static_cast<std::uint32_t>(syscall(SYS_gettid));
-  const std::size_t records = (kSpoolPageBytes - sizeof(SpoolPageHead)) / kRecorder.record_bytes;
-  cursor.next = page + sizeof(SpoolPageHead);
-  cursor.end = cursor.next + records * kRecorder.record_bytes;
+  auto& head = *reinterpret_cast<SpoolPageHead*>(page);
+  Moment now = moment();
+  if (now.order < own.head->begun_order) {
+    count_from_now_on();
+    now = moment();
+  }
+  head.order = cursor.told_order = std::max(now.order, cursor.page.order);
+  head.time_ns = now.time_ns;
+  std::atomic_ref(head.thread)
+      .store(static_cast<std::uint32_t>(syscall(SYS_gettid)), std::memory_order_release);
+  cursor.page = end_of_new_page(page, kRecorder.record_bytes);
   cursor.chunk = own.chunk;
   cursor.life = own.number;
   ++own.chunk->users;
@@ -348,8 +464,8 @@ bool give_page(Life& own) {
 }  // namespace
 
 constinit thread_local Cursor cursor;
-constinit LastOrder last_order{0};
 constinit std::atomic<bool> recording_is_off{false};
+constinit std::atomic<Order> order_by{Order::ticks};
 
 constinit std::atomic<Life*> life{&before_the_first};
 
@@ -365,6 +481,38 @@ bool turn_page() {
   }
   errno = error;
   return given;
+}
+
+void tell_time() {
+  const Moment now = moment();
+  PageEnd& page = cursor.page;
+  if (now.order < page.order) {
+    if (page.order - now.order < kFarBack) return;  // another processor's, a little behind
+    const int error = errno;
+    const Locked locked(life.load()->locked);
+    count_from_now_on();  // they began again while the machine slept
+    errno = error;
+    return;
+  }
+  const auto later_ns = static_cast<std::uint64_t>(now.time_ns - page.time_ns);
+  if (now.order - page.order >= kNumbersEnd / 2 || later_ns >= kNumbersEnd / 2) {
+    page.next = page.full;  // the next page's head has whole numbers
+    return;
+  }
+  write_time(page, now.order, now.time_ns);
+  cursor.told_order = now.order;
+}
+
+std::uint64_t counted_order() {
+  constexpr std::int64_t kMicrosecond = 1000;
+  if (time_about() - cursor.page.time_ns >= kMicrosecond) tell_time();
+  return last_order.number.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+void raise(Seat& seat, std::uint64_t order) {
+  std::uint64_t latest = seat.latest.load(std::memory_order_relaxed);
+  while (latest < order && !seat.latest.compare_exchange_weak(latest, order)) {
+  }
 }
 
 void* loaded_library(const char* begins) {

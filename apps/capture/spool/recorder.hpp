@@ -1,11 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <ctime>
 
+#include "spool/page_writer.hpp"
 #include "spool/spool_format.hpp"
 
 /// The writing end of a spool, part of each preloaded object: it allocates nothing, keeps errno,
@@ -20,15 +21,23 @@ struct RecorderKind {
 /// What this object records.
 extern const RecorderKind kRecorder;
 
+/// The order of a thread's last call, which a process that is forked finds as it was then. Some
+/// threads share one where there are many.
+struct alignas(64) Seat {
+  std::atomic<std::uint64_t> latest;
+};
+
 /// Where the calling thread writes next.
 struct Cursor {
-  std::byte* next = nullptr;
-  std::byte* end = nullptr;
+  PageEnd page;
   SpoolPageHead* chunk = nullptr;
-  std::uint32_t life = 0;
-  std::uint64_t ticks = 0;  ///< the processor's, when the time was asked for
-  std::int64_t time_ns = 0;
+  Seat* seat = nullptr;
+  bool shares_seat = false;
   bool busy = false;  ///< within a recorded call: what that calls in turn is not the program's
+  std::uint32_t life = 0;
+  std::uint64_t told_order = 0;  ///< of the last time in the page
+  std::uint64_t ticks = 0;       ///< `counted`: the processor's, when the time was asked for
+  std::int64_t time_ns = 0;
 };
 extern constinit thread_local Cursor cursor;
 
@@ -38,19 +47,28 @@ struct Life {
   std::atomic<bool> locked;
   SpoolPageHead* chunk;       ///< pages are handed out of it
   std::uint32_t pages_given;  ///< pages given out of it
+  std::uint32_t threads;      ///< that have written
   std::uint64_t file_bytes;
   SpoolHead* head;  ///< head of this process's file, mapped until its end; null: it has no file
 };
 extern constinit std::atomic<Life*> life;
-/// Apart from all that threads only read: each of them writes it for each record.
-struct alignas(128) LastOrder {
-  std::atomic<std::uint64_t> number;
-};
-extern constinit LastOrder last_order;
 extern constinit std::atomic<bool> recording_is_off;
+
+/// What the orders of calls are. A thread that finds a place free sees at least the `Order` that
+/// the one which freed it saw.
+enum class Order : std::uint8_t {
+  ticks,          ///< the processor's, read at about that moment: there is one thread
+  ordered_ticks,  ///< read after all before it is done; takes twice as long
+  counted,        ///< by one counter, where the ticks of several processors do not agree
+};
+extern constinit std::atomic<Order> order_by;
 
 /// Gives the cursor a page to write to; false where nothing is recorded.
 bool turn_page();
+/// Writes the time into the page, which has room for it and a call.
+void tell_time();
+std::uint64_t counted_order();
+void raise(Seat& seat, std::uint64_t order);
 
 /// Around a call of the program: true where the program itself made it and it is recorded.
 class Outermost {
@@ -67,44 +85,39 @@ class Outermost {
   bool is_outermost_;
 };
 
-/// Counts up at 1 to 6 GHz; 0 where that is not to be had.
-inline std::uint64_t processor_ticks() {
+/// Ticks, of 1 to 6 GHz, in one order: much shorter than a block takes from thread to thread.
+inline constexpr unsigned kTicksLog2 = 3;
+
+inline std::uint64_t order_now() {
 #ifdef __x86_64__
-  return __builtin_ia32_rdtsc();
-#else
-  return 0;
+  const Order by = order_by.load(std::memory_order_relaxed);
+  unsigned processor = 0;
+  if (by == Order::ticks) return __builtin_ia32_rdtsc() >> kTicksLog2;
+  if (by == Order::ordered_ticks) return __builtin_ia32_rdtscp(&processor) >> kTicksLog2;
 #endif
+  return counted_order();
 }
 
-/// The time, at most a microsecond old: the system's clock takes as long as an allocation.
-inline std::int64_t time_about() {
-  constexpr std::uint64_t kLittle = 1000;
-  const std::uint64_t ticks = processor_ticks();
-  if (ticks == 0 || ticks - cursor.ticks > kLittle) {
-    timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    cursor.time_ns = std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-    cursor.ticks = ticks;
-  }
-  return cursor.time_ns;
-}
-
-/// Puts a record, whose order and time are set here, into the spool. The increment needs no memory
-/// order: an allocator that hands a block from one thread to another brings it along. Within its
-/// caller the record is made in its place.
+/// Puts a call, whose order is set here, into the spool. Within its caller the record is none.
 template <typename R>
-[[gnu::always_inline]] inline void write(const R& record) {
+[[gnu::always_inline]] inline void write(R record) {
+  constexpr std::uint64_t kSoon = 1 << 18;  // some 1 ms
   if (recording_is_off.load(std::memory_order_relaxed)) return;
-  const std::uint32_t now = life.load(std::memory_order_acquire)->number;
-  if (cursor.life != now || cursor.next == cursor.end) [[unlikely]] {
-    if (!turn_page()) return;
+  while (true) {
+    const std::uint32_t now = life.load(std::memory_order_acquire)->number;
+    if (cursor.life != now || cursor.page.next >= cursor.page.full) [[unlikely]] {
+      if (!turn_page()) return;
+    }
+    record.order = order_now();
+    if (record.order - cursor.told_order <= kSoon) [[likely]]
+      break;
+    tell_time();
   }
-  R* const place = reinterpret_cast<R*>(cursor.next);
-  *place = record;
-  place->time_ns = time_about();
-  const std::uint64_t order = last_order.number.fetch_add(1, std::memory_order_relaxed) + 1;
-  std::atomic_ref(place->order).store(order, std::memory_order_release);
-  cursor.next += sizeof(R);
+  record.order = std::max(record.order, cursor.page.order);
+  write_entry(cursor.page, record);
+  if (cursor.shares_seat) [[unlikely]]
+    return raise(*cursor.seat, record.order);
+  cursor.seat->latest.store(record.order, std::memory_order_relaxed);
 }
 
 /// A handle, never to be closed, of a library that the process has loaded, for some of its parts

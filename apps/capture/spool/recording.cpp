@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <functional>
@@ -138,12 +137,12 @@ SpoolFile::SpoolFile(std::string path) : path_(std::move(path)) {
     if (file >= 0) ::close(file);
     throw InputError(path_, "", std::string("cannot be read: ") + std::strerror(error));
   }
-  // Pages that are being added are of no interest.
-  size_ = static_cast<std::size_t>(about.st_size) / kSpoolPageBytes * kSpoolPageBytes;
+  size_ = static_cast<std::size_t>(about.st_size);
+  const bool has_head = size_ >= kSpoolPageBytes;
   void* const bytes =
-      size_ == 0 ? MAP_FAILED : ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, file, 0);
+      has_head ? ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, file, 0) : MAP_FAILED;
   ::close(file);
-  if (size_ == 0) throw InputError(path_, "", "is empty: its process could not be recorded");
+  if (!has_head) throw InputError(path_, "", "is empty: its process could not be recorded");
   if (bytes == MAP_FAILED) throw InputError(path_, "", "cannot be mapped; expected a spool");
   bytes_ = static_cast<const std::byte*>(bytes);
   try {
@@ -162,7 +161,7 @@ void SpoolFile::check() const {
     throw InputError(path_, "", "no spool; expected what a preloaded recorder wrote");
   }
   const bool fits = is.record_bytes >= sizeof(Record) && is.record_bytes % alignof(Record) == 0 &&
-                    is.record_bytes <= kSpoolPageBytes - sizeof(SpoolPageHead);
+                    is.record_bytes <= kMostRecordBytes;
   const bool ends = std::memchr(is.recorder, 0, sizeof is.recorder) != nullptr &&
                     std::memchr(is.forked_from, 0, sizeof is.forked_from) != nullptr;
   if (is.version != kSpoolVersion || !fits || !ends) {
@@ -170,65 +169,88 @@ void SpoolFile::check() const {
   }
 }
 
-SpoolRecords::SpoolRecords(const SpoolFile& spool)
-    : spool_(spool), latest_(spool.head().first_order) {
-  for (std::size_t page = 0; page < spool.pages(); ++page) {
-    if (spool.page(page).thread == 0) continue;
-    if (const std::uint64_t order = order_at(page, 0)) {
-      unopened_.push_back({order, static_cast<std::uint32_t>(page), 0});
+SpoolRecords::SpoolRecords(const SpoolFile& spool) : spool_(spool) {
+  find_pages();
+  look_through();
+}
+
+/// Pages are given one after the other, so that none before a used one was not used.
+void SpoolRecords::find_pages() {
+  std::uint64_t unused = 0;
+  for (std::size_t page = 0; page < spool_.pages(); ++page) {
+    if (spool_.page(page).thread == 0) {
+      ++unused;
+      continue;
+    }
+    missing_ += std::exchange(unused, 0);
+    unopened_.push_back({spool_.page(page).order, static_cast<std::uint32_t>(page)});
+  }
+  std::ranges::sort(unopened_, std::greater<>(),
+                    [](const Page& page) { return std::pair(page.order, page.number); });
+}
+
+/// What later calls take back, what is missing, and how long an order takes. The call before a
+/// failure is, on the same thread, that which failed.
+void SpoolRecords::look_through() {
+  std::unordered_map<std::uint32_t, std::uint64_t> latest;  // place, by thread
+  std::uint64_t last_order = 0;
+  std::int64_t last_ns = 0;
+  for (auto next = unopened_.rbegin(); next != unopened_.rend(); ++next) {
+    OpenPage page{next->number, spool_.calls_of(next->number, 0)};
+    std::uint64_t& before = latest[spool_.page(next->number).thread];
+    while (page.reader.next(page.call)) {
+      if (call_of(page.record()) == Call::kept) undone_.insert(before);
+      before = page.place();
+    }
+    missing_ += page.reader.is_torn();
+    if (page.reader.timed_order() > last_order) {
+      last_order = page.reader.timed_order();
+      last_ns = page.reader.time_ns();
     }
   }
-  std::sort(unopened_.begin(), unopened_.end(), std::greater<>());
-  find_undone();
-}
-
-/// The record before a failure is, on the same thread, that of its call.
-void SpoolRecords::find_undone() {
-  std::unordered_map<std::uint32_t, std::uint64_t> latest;  // order, by thread
-  for (auto page = unopened_.rbegin(); page != unopened_.rend(); ++page) {
-    std::uint64_t& before = latest[spool_.page(page->page).thread];
-    for (std::size_t number = 0; number < spool_.records_a_page(); ++number) {
-      const std::uint64_t order = order_at(page->page, number);
-      if (order == 0) break;
-      if (call_of(spool_.record(page->page, number)) == Call::kept) undone_.insert(before);
-      before = order;
-    }
+  const SpoolHead& head = spool_.head();
+  const double ns = static_cast<double>(last_ns) - static_cast<double>(head.begun_ns);
+  if (last_order > head.begun_order && ns > 0) {
+    ns_per_order_ = ns / static_cast<double>(last_order - head.begun_order);
   }
 }
 
-std::uint64_t SpoolRecords::order_at(std::size_t page, std::size_t number) const {
-  auto& order = const_cast<std::uint64_t&>(spool_.record(page, number).order);
-  return std::atomic_ref(order).load(std::memory_order_acquire);
+bool SpoolRecords::is_after(const std::unique_ptr<OpenPage>& a,
+                            const std::unique_ptr<OpenPage>& b) {
+  return std::pair(a->record().order, a->page) > std::pair(b->record().order, b->page);
 }
 
-/// To the next record of the same page.
-bool SpoolRecords::advance() {
-  if (++at_.number == spool_.records_a_page()) return false;
-  at_.order = order_at(at_.page, at_.number);
-  return at_.order > latest_;
+void SpoolRecords::open(std::uint32_t page) {
+  auto opened = std::make_unique<OpenPage>(OpenPage{page, spool_.calls_of(page, ns_per_order_)});
+  if (!opened->reader.next(opened->call)) return;
+  open_.push_back(std::move(opened));
+  std::ranges::push_heap(open_, is_after);
 }
 
 const Record* SpoolRecords::next() {
-  const Record* record = next_written();
-  while (record != nullptr && undone_.contains(record->order)) record = next_written();
-  return record;
+  while (advance()) {
+    if (!undone_.contains(at_->place())) return &at_->record();
+  }
+  return nullptr;
 }
 
-const Record* SpoolRecords::next_written() {
-  if (has_more_ && advance()) {
-    open_.push(at_);
+/// To the next call of any thread.
+bool SpoolRecords::advance() {
+  if (at_ != nullptr && at_->reader.next(at_->call)) {
+    open_.push_back(std::move(at_));
+    std::ranges::push_heap(open_, is_after);
   }
-  while (!unopened_.empty() && (open_.empty() || unopened_.back().order < open_.top().order)) {
-    open_.push(unopened_.back());
+  while (!unopened_.empty() &&
+         (open_.empty() || unopened_.back().order <= open_.front()->record().order)) {
+    const std::uint32_t page = unopened_.back().number;
     unopened_.pop_back();
+    open(page);
   }
-  has_more_ = !open_.empty();
-  if (!has_more_) return nullptr;
-  at_ = open_.top();
-  open_.pop();
-  latest_ = at_.order;
-  ++given_;
-  return &spool_.record(at_.page, at_.number);
+  if (open_.empty()) return at_ = nullptr, false;
+  std::ranges::pop_heap(open_, is_after);
+  at_ = std::move(open_.back());
+  open_.pop_back();
+  return true;
 }
 
 }  // namespace memreplay::capture

@@ -1,13 +1,15 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <queue>
+#include <memory>
 #include <string>
 #include <unordered_set>
 #include <vector>
 
+#include "spool/page_reader.hpp"
 #include "spool/running.hpp"
 #include "spool/spool_format.hpp"
 #include "trace/event_sink.hpp"
@@ -75,19 +77,20 @@ class SpoolFile {
 
   const std::string& path() const { return path_; }
   const SpoolHead& head() const { return *reinterpret_cast<const SpoolHead*>(bytes_); }
-  std::size_t pages() const { return size_ / kSpoolPageBytes - 1; }
+  std::size_t pages() const { return (size_ - 1) / kSpoolPageBytes; }
   const SpoolPageHead& page(std::size_t number) const {
-    return *reinterpret_cast<const SpoolPageHead*>(bytes_ + (number + 1) * kSpoolPageBytes);
+    return *reinterpret_cast<const SpoolPageHead*>(bytes_ + place_of(number));
   }
-  std::size_t records_a_page() const {
-    return (kSpoolPageBytes - sizeof(SpoolPageHead)) / head().record_bytes;
-  }
-  const Record& record(std::size_t page_number, std::size_t number) const {
-    const auto* const first = reinterpret_cast<const std::byte*>(&page(page_number) + 1);
-    return *reinterpret_cast<const Record*>(first + number * head().record_bytes);
+  PageReader calls_of(std::size_t page_number, double ns_per_order) const {
+    const std::size_t place = place_of(page_number);
+    return {bytes_ + place, std::min(kSpoolPageBytes, size_ - place), head().record_bytes,
+            ns_per_order};
   }
 
  private:
+  static std::size_t place_of(std::size_t page_number) {
+    return (page_number + 1) * kSpoolPageBytes;
+  }
   void check() const;
 
   std::string path_;
@@ -95,42 +98,48 @@ class SpoolFile {
   std::size_t size_ = 0;
 };
 
-/// The records of all threads of a spool, in their order, without those of a free or reallocation
+/// The calls of all threads of a spool, in their order, without those of a free or reallocation
 /// that failed: such a block stays, and the record of the failure alone is given. Holds 16 bytes a
 /// page.
 class SpoolRecords {
  public:
   explicit SpoolRecords(const SpoolFile& spool);
 
-  /// Null after the last one.
+  /// Null after the last one; it holds until the next.
   const Record* next();
-  /// Who made the record that was given last.
-  std::uint32_t thread() const { return spool_.page(at_.page).thread; }
-  /// Orders so far that no record has: threads were on their way when the process was killed.
-  std::uint64_t missing() const { return latest_ - spool_.head().first_order - given_; }
+  /// Who made the call that was given last.
+  std::uint32_t thread() const { return spool_.page(at_->page).thread; }
+  /// Calls that were being written when the process was killed, and pages that are lost.
+  std::uint64_t missing() const { return missing_; }
 
  private:
-  struct Place {
-    std::uint64_t order = 0;  ///< order of the record there
-    std::uint32_t page = 0;
+  struct Page {
+    std::uint64_t order = 0;  ///< before its first call
     std::uint32_t number = 0;
+  };
+  /// A page, before one of its calls.
+  struct OpenPage {
+    std::uint32_t page;
+    PageReader reader;
+    alignas(Record) std::byte call[kMostRecordBytes] = {};
 
-    friend bool operator>(const Place& a, const Place& b) { return a.order > b.order; }
+    const Record& record() const { return *reinterpret_cast<const Record*>(call); }
+    std::uint64_t place() const { return std::uint64_t{page} * kSpoolPageBytes + reader.place(); }
   };
 
-  void find_undone();
-  const Record* next_written();
+  void find_pages();
+  void look_through();
+  void open(std::uint32_t page);
   bool advance();
-  std::uint64_t order_at(std::size_t page, std::size_t number) const;
+  static bool is_after(const std::unique_ptr<OpenPage>& a, const std::unique_ptr<OpenPage>& b);
 
   const SpoolFile& spool_;
-  std::unordered_set<std::uint64_t> undone_;  ///< orders of calls that a later record takes back
-  std::vector<Place> unopened_;  ///< pages, by the order of their first record, latest first
-  std::priority_queue<Place, std::vector<Place>, std::greater<>> open_;
-  Place at_;
-  bool has_more_ = false;  ///< in the page of `at_`
-  std::uint64_t latest_;
-  std::uint64_t given_ = 0;
+  double ns_per_order_ = 0;
+  std::unordered_set<std::uint64_t> undone_;     ///< places of calls that a later one takes back
+  std::vector<Page> unopened_;                   ///< latest first
+  std::vector<std::unique_ptr<OpenPage>> open_;  ///< a heap, the earliest on top
+  std::unique_ptr<OpenPage> at_;
+  std::uint64_t missing_ = 0;
 };
 
 }  // namespace memreplay::capture

@@ -144,6 +144,43 @@ void in_a_child(int blocks) {
   waitpid(child, nullptr, 0);
 }
 
+/// The child frees what another thread, which is asleep, allocated long after the last call of the
+/// one that forks.
+void fork_after_another() {
+  std::array<void*, 10> blocks{};
+  std::atomic<bool> has_allocated = false;
+  std::atomic<bool> is_over = false;
+  std::jthread other([&] {
+    for (void*& block : blocks) block = std::malloc(kSize);
+    has_allocated = true;
+    has_allocated.notify_one();
+    is_over.wait(false);
+  });
+  has_allocated.wait(false);
+  const pid_t child = fork();
+  if (child == 0) {
+    for (void* block : blocks) std::free(block);
+    some(5);
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+  is_over = true;
+  is_over.notify_one();
+}
+
+/// More threads at once than have a place of their own for their last order.
+void many_threads() {
+  std::atomic<int> waiting = 0;
+  std::vector<std::jthread> all;
+  for (int i = 0; i < 300; ++i) {
+    all.emplace_back([&] {
+      waiting += 1;
+      while (waiting < 300) std::this_thread::yield();
+      for (int block = 0; block < 20; ++block) std::free(use(std::malloc(kSize)));
+    });
+  }
+}
+
 /// Many blocks are allocated and freed before the fork, few after it.
 void fork_late() {
   std::vector<void*> before(20'000);
@@ -162,6 +199,8 @@ int main(int count, char** arguments) {
   if (what == "operators") operators();
   if (what == "refused") refused();
   if (what == "fork") forked();
+  if (what == "fork-after-another") fork_after_another();
+  if (what == "many-threads") many_threads();
   if (what == "close-all") close_all();
   if (what == "no-files") some(10), take_all_files(), some(10'000);
   if (what == "fork-without-files") some(10), take_all_files(), in_a_child(5);

@@ -122,8 +122,8 @@ TEST(MallocRecording, TimesNeverGoBack) {
   EXPECT_EQ(is.trace().times_us, (std::vector<std::int64_t>{9, 9}));
 }
 
-TEST(MallocRecording, AMissingOrderMakesItIncomplete) {
-  const Read is = read({{1, {record(1, Call::allocate, 64, 8), record(3, Call::free, 64)}}});
+TEST(MallocRecording, AMissingPageMakesItIncomplete) {
+  const Read is = read({{0, {}}, {1, {record(3, Call::free, 64)}}});
   EXPECT_EQ(is.summary.missing, 1);
   EXPECT_FALSE(is.trace().coverage.complete);
 }

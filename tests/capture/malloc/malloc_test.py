@@ -21,6 +21,8 @@ MEMREPLAY = RECORDER = SPOOLED = ALLOCATING = OPERATORS = ""
 
 
 class Recorded(unittest.TestCase):
+    ORDER = {}
+
     def setUp(self):
         held = tempfile.TemporaryDirectory()
         self.addCleanup(held.cleanup)
@@ -29,7 +31,7 @@ class Recorded(unittest.TestCase):
         self.spools.mkdir()
 
     def run_it(self, *command, behind="", **options):
-        environment = {**os.environ, "LD_PRELOAD": f"{RECORDER} {behind}", "MEMREPLAY_SPOOL": str(self.spools)}
+        environment = {**os.environ, **self.ORDER, "LD_PRELOAD": f"{RECORDER} {behind}", "MEMREPLAY_SPOOL": str(self.spools)}
         return subprocess.run([*map(str, command)], env=environment, capture_output=True, text=True, check=False,
                               cwd=self.folder, **options)
 
@@ -119,6 +121,19 @@ class Programs(Recorded):
         self.assertEqual((grandchild["allocations"], grandchild["frees"]), (3, 0))
         self.assertEqual(grandchild["inherited"], child["live_blocks"])
 
+    def test_a_forked_process_knows_what_other_threads_did_last(self):
+        parent, child = self.allocating("fork-after-another")
+        self.assertEqual((self.of_size(parent), child["allocations"], child["frees"]), (10, 5, 10))
+
+    def test_more_threads_than_places(self):
+        process, = self.allocating("many-threads")
+        self.assertEqual(self.of_size(process), 300 * 20)
+
+    def test_an_event_takes_few_bytes(self):
+        process, = self.allocating("threads")
+        spool, = self.spools.iterdir()
+        self.assertLess(spool.stat().st_size, 11 * (process["allocations"] + process["frees"]))  # the file doubles
+
     def test_a_program_executed_by_another_has_a_recording_of_its_own(self):
         first, second = self.allocating("exec")
         self.assertEqual(first["process"], second["process"])
@@ -170,6 +185,11 @@ class Programs(Recorded):
         self.assertEqual(done.returncode, 0)
         self.assertEqual(done.stderr.count("memreplay: "), 1)
         self.assertIn("above the limit of a file's size; the program goes on unrecorded", done.stderr)
+
+
+class CountedPrograms(Programs):
+    """The same where the ticks of several processors do not agree."""
+    ORDER = {"MEMREPLAY_SPOOL_ORDER": "counted"}
 
 
 class Outliving(Recorded):

@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+
 #include "capture/spool/written_spool.hpp"
 #include "core/error.hpp"
 #include "spool/recording.hpp"
@@ -15,9 +18,8 @@ struct Told {
   std::uint64_t missing = 0;
 };
 
-Told told(const SpoolHead& head, const Pages& pages) {
-  const SpoolFolder folder;
-  const SpoolFile spool(write_spool(folder.path() / "1.malloc.spool", head, pages));
+Told told_by(const std::string& path) {
+  const SpoolFile spool(path);
   SpoolRecords records(spool);
   Told out;
   while (const Record* next = records.next()) {
@@ -26,6 +28,11 @@ Told told(const SpoolHead& head, const Pages& pages) {
   }
   out.missing = records.missing();
   return out;
+}
+
+Told told(const SpoolHead& head, const Pages& pages) {
+  const SpoolFolder folder;
+  return told_by(write_spool(folder.path() / "1.malloc.spool", head, pages));
 }
 
 std::size_t pages_of(const std::filesystem::path& path) { return SpoolFile(path).pages(); }
@@ -44,18 +51,61 @@ TEST(SpoolFile, PagesOfAThreadMayStandAnywhere) {
             (std::vector<std::uint64_t>{1, 2, 3}));
 }
 
-TEST(SpoolFile, AnOrderThatNoRecordHasIsMissing) {
-  EXPECT_EQ(told(head_of(1), {{7, {at(1), at(4)}}, {8, {at(2)}}}).missing, 1);
+TEST(SpoolFile, AtOneOrderAThreadsPagesComeOneAfterTheOther) {
+  const Told is = told(head_of(1), {{7, {at(1), at(2)}}, {7, {at(2), at(3)}}, {8, {at(2)}}});
+  EXPECT_EQ(is.orders, (std::vector<std::uint64_t>{1, 2, 2, 2, 3}));
+  EXPECT_EQ(is.threads, (std::vector<std::uint32_t>{7, 7, 7, 8, 7}));
 }
 
-TEST(SpoolFile, OrdersOfAForkedProcessGoOn) {
-  SpoolHead head = head_of(1);
-  head.first_order = 10;
-  EXPECT_EQ(told(head, {{7, {at(11), at(12)}}}).missing, 0);
+TEST(SpoolFile, ManyThreadsAreMerged) {
+  std::mt19937_64 random(1);
+  Pages pages;
+  std::vector<std::uint64_t> expected;
+  for (std::uint32_t thread = 1; thread <= 20; ++thread) {
+    std::uint64_t order = random() % 2000;
+    for (int page = 0; page < 5; ++page) {
+      pages.push_back({thread, {}});
+      for (int i = 0; i < 50; ++i) pages.back().records.push_back(at(order += random() % 10));
+      for (const Record& one : pages.back().records) expected.push_back(one.order);
+    }
+  }
+  std::ranges::sort(expected);
+  EXPECT_EQ(told(head_of(1), pages).orders, expected);
 }
 
-TEST(SpoolFile, UnusedPagesAndRecordsAreNothing) {
-  EXPECT_EQ(told(head_of(1), {{7, {}}, {0, {}}, {7, {at(1), Record()}}}).orders.size(), 1);
+/// What `change` does to a spool of one thread's two pages, of 30 calls each.
+template <typename Change>
+Told changed(Change change) {
+  const SpoolFolder folder;
+  Pages pages{{7, {}}, {7, {}}};
+  for (std::uint64_t i = 0; i < 60; ++i) pages[i / 30].records.push_back(at(i + 1));
+  const std::string path = write_spool(folder.path() / "1.malloc.spool", head_of(1), pages);
+  change(path);
+  return told_by(path);
+}
+
+TEST(SpoolFile, ACallThatIsNotWholeIsMissing) {
+  const Told is = changed([](const std::string& path) {
+    std::filesystem::resize_file(path, 2 * kSpoolPageBytes + sizeof(SpoolPageHead) + 1);
+  });
+  EXPECT_EQ(is.orders.size(), 30);
+  EXPECT_EQ(is.missing, 1);
+}
+
+TEST(SpoolFile, APageThatIsLostIsMissing) {
+  const Told is = changed([](const std::string& path) {
+    std::fstream(path, std::ios::in | std::ios::out | std::ios::binary).seekp(kSpoolPageBytes)
+        << std::string(kSpoolPageBytes, '\0');
+  });
+  EXPECT_EQ(is.orders.size(), 30);
+  EXPECT_EQ(is.missing, 1);
+}
+
+TEST(SpoolFile, PagesThatAreNotUsedYetAreNothing) {
+  const Told is = told(head_of(1), {{7, {at(1)}}, {8, {}}, {0, {}}, {0, {}}});
+  EXPECT_EQ(is.orders.size(), 1);
+  EXPECT_EQ(is.missing, 0);
+  EXPECT_TRUE(told(head_of(1), {}).orders.empty());
 }
 
 TEST(SpoolFile, WhatIsNoSpoolIsRefused) {

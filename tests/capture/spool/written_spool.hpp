@@ -5,9 +5,11 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "spool/page_writer.hpp"
 #include "spool/recording.hpp"
 #include "spool/spool_format.hpp"
 
@@ -49,16 +51,24 @@ struct DrawnPage {
   std::vector<R> records;
 };
 
+/// With the time of each call before it.
 template <typename R>
 std::string write_spool(const std::filesystem::path& file, const SpoolHead& head,
                         const std::vector<DrawnPage<R>>& pages) {
   std::string bytes((1 + pages.size()) * kSpoolPageBytes, '\0');
   std::memcpy(bytes.data(), &head, sizeof head);
-  char* at = bytes.data() + kSpoolPageBytes;
+  auto* at = reinterpret_cast<std::byte*>(bytes.data());
   for (const DrawnPage<R>& page : pages) {
-    std::memcpy(at, &page.thread, sizeof page.thread);
-    std::memcpy(at + sizeof(SpoolPageHead), page.records.data(), page.records.size() * sizeof(R));
     at += kSpoolPageBytes;
+    auto& page_head = *reinterpret_cast<SpoolPageHead*>(at);
+    page_head.thread = page.thread;
+    page_head.order = page.records.empty() ? 0 : page.records.front().order;
+    PageEnd end = end_of_new_page(at, sizeof(R));
+    for (const R& record : page.records) {
+      if (end.next >= end.full) throw std::logic_error("more calls than a page holds");
+      write_time(end, record.order, record.time_ns);
+      write_entry(end, record);
+    }
   }
   std::ofstream(file, std::ios::binary) << bytes;
   return file.string();

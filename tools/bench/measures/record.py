@@ -1,4 +1,5 @@
-"""what recording costs: the time of a program under `record --malloc` by its time alone, beside heaptrack's recorder"""
+"""what recording costs: the time of a program under `record --malloc` by its time alone, nanoseconds of processor time and
+bytes on disk an event, beside heaptrack's recorder"""
 import os
 import pathlib
 import shutil
@@ -28,15 +29,22 @@ def heaptrack():
     return library if library and library.exists() else None
 
 
+def ran(command, folder, **variables):
+    """How it went once, with what the recorder left in the folder."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    return done(command, env={**os.environ, **variables})
+
+
 def least(command, folder, **variables):
     """Seconds of the fastest of some, as a busy moment makes any of them slower."""
-    seconds = []
-    for _ in range(AT_ONCE):
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
-        seconds.append(done(command, env={**os.environ, **variables}).seconds)
+    seconds = min(ran(command, folder, **variables).seconds for _ in range(AT_ONCE))
     shutil.rmtree(folder)
-    return min(seconds)
+    return seconds
+
+
+def bytes_in(folder):
+    return sum(file.stat().st_size for file in folder.iterdir())
 
 
 def programs(folder):
@@ -51,12 +59,31 @@ def programs(folder):
             "compiler": [compiler, "-quiet", "-O1", source, "-o", folder / "source.s"]}
 
 
+def recorders(bench, folder):
+    """What to set for each recorder."""
+    ours = {who: {"LD_PRELOAD": str(recorder(program)), "MEMREPLAY_SPOOL": str(folder)}
+            for who, program in bench.programs.items()}
+    if not heaptrack():
+        return ours
+    return ours | {"heaptrack": {"LD_PRELOAD": str(heaptrack()), "DUMP_HEAPTRACK_OUTPUT": str(folder / "heaptrack")}}
+
+
 def cases(bench):
     spools = bench.folder / "recorded"
     for name, command in programs(bench.folder).items():
-        alone = lambda command=command: least(command, spools)
-        ours = lambda program, command=command, alone=alone: least(
-            command, spools, LD_PRELOAD=str(recorder(program)), MEMREPLAY_SPOOL=str(spools)) / alone()
-        theirs = lambda command=command, alone=alone: least(
-            command, spools, LD_PRELOAD=str(heaptrack()), DUMP_HEAPTRACK_OUTPUT=str(spools / "heaptrack")) / alone()
-        yield Case(f"record/{name}", "times", bench.each(ours) | ({"heaptrack": theirs} if heaptrack() else {}))
+        times = lambda variables, command=command: least(command, spools, **variables) / least(command, spools)
+        yield case_of(bench, f"record/{name}", "times", times, spools)
+        if not name.endswith(("thread", "threads")):
+            continue
+        events = 2 * BLOCKS
+        more = lambda variables, command=command: min(
+            ran(command, spools, **variables).processor_seconds - ran(command, spools).processor_seconds
+            for _ in range(AT_ONCE)) / events * 1e9
+        yield case_of(bench, f"record/{name}/time", "ns/event", more, spools)
+        size = lambda variables, command=command: (ran(command, spools, **variables), bytes_in(spools))[1] / events
+        yield case_of(bench, f"record/{name}/size", "bytes/event", size, spools)
+
+
+def case_of(bench, name, unit, sample, spools):
+    return Case(name, unit, {who: lambda variables=variables: sample(variables)
+                             for who, variables in recorders(bench, spools).items()})
