@@ -178,9 +178,13 @@ class ColumnCode {
   std::vector<T> of_slot_;
 };
 
-// The payload of a block: the cold columns that there are, a bit each; then sections: of the events
-// (operations, slots and sizes), of lane_of, of align_log2, of each of those columns. A section is
-// its length and its bytes, those of a cold column packed by zstd.
+// The payload of a block: the cold columns that there are, a bit each, and which of the first three
+// sections are packed (none before version 2); then sections: of the events (operations, slots and
+// sizes), of lane_of, of align_log2, of each of those columns. A section is its length and its
+// bytes, packed by zstd where it is of a cold column or said to be.
+
+/// What a block says to hold is believed so far.
+inline constexpr std::size_t kMostEventsAByte = 1024;
 
 /// The codes of all columns but operation, slot and size, in the order of their sections.
 struct ColumnCodes {
@@ -226,7 +230,8 @@ class BlockDecoder {
   void decode(std::string_view payload, std::size_t count, EventColumns& events);
 
  private:
-  ByteCursor unpacked(std::string_view section, std::size_t count);
+  /// Of so many numbers at most.
+  ByteCursor unpacked(std::string_view section, std::size_t numbers);
   void check_numbers(const EventColumns& events) const;
 
   NumberLimits limits_;

@@ -25,8 +25,9 @@ std::string_view about_bytes(const Input& input) {
   const std::string_view bytes = input.bytes;
   if (bytes.size() < kMrtFrontBytes + kEndBytes) throw MrtFault("is cut off");
   const auto version = static_cast<std::uint8_t>(bytes[kMrtMagic.size()]);
-  if (version != kMrtVersion) {
-    throw MrtFault(fmt::format("is of version {} of .mrt; expected {}", version, kMrtVersion));
+  if (version < kOldestMrtVersion || version > kMrtVersion) {
+    throw MrtFault(fmt::format("is of version {} of .mrt; expected {} to {}", version,
+                               kOldestMrtVersion, kMrtVersion));
   }
   const auto end = ByteCursor(bytes.substr(bytes.size() - kEndBytes)).plain<MrtEnd>();
   if (std::string_view(end.magic, sizeof end.magic) != kMrtEndMagic || end.zero != 0) {
@@ -128,7 +129,8 @@ void check_blocks(const MrtAbout& about, std::uint64_t bytes) {
   for (const MrtBlockHead& head : about.blocks) {
     // Each event takes a byte at least.
     const bool fits = head.trace < events.size() && head.events > 0 &&
-                      head.events <= kMrtBlockEvents && head.events <= head.bytes;
+                      head.events <= kMrtBlockEvents &&
+                      head.events <= kMostEventsAByte * head.bytes;
     if (!fits) throw MrtFault("lists a block that cannot be");
     events[head.trace] += head.events;
     tiled += sizeof head + head.bytes;

@@ -224,7 +224,9 @@ class AboutReader {
 // are little-endian; other whole numbers are LEB128. README.md beside this has the layout in words.
 
 inline constexpr std::string_view kMrtMagic = "\x93memreplay-mrt\n";
-inline constexpr std::uint8_t kMrtVersion = 1;  ///< the byte after the magic
+/// The byte after the magic. Before version 2 no section of events is packed.
+inline constexpr std::uint8_t kMrtVersion = 2;
+inline constexpr std::uint8_t kOldestMrtVersion = 1;
 inline constexpr std::size_t kMrtFrontBytes = 16;
 inline constexpr std::string_view kMrtEndMagic = "mrt-end\n";
 

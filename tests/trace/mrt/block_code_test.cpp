@@ -105,6 +105,41 @@ TEST(BlockCode, AnEventTakesThreeBytesOrLess) {
   EXPECT_LT(bytes_an_event({.events = 50'000, .largest_log2 = 8, .streams = 1}), 3);
 }
 
+/// A program that does the same in each of its steps.
+Trace stepping(std::size_t steps, std::uint64_t seed) {
+  Trace trace;
+  std::mt19937_64 random(seed);
+  std::vector<Bytes> sizes(50);
+  for (Bytes& size : sizes) size = random() % 100'000;
+  for (std::size_t step = 0; step < steps; ++step) {
+    for (const Op op : {Op::allocate, Op::free}) {
+      for (Slot slot = 0; slot < 50; ++slot) {
+        trace.ops.push_back(op);
+        trace.slots.push_back(op == Op::free ? slot : 49 - slot);
+        trace.sizes.push_back(sizes[trace.slots.back()]);
+        trace.lane_of.push_back(static_cast<std::uint16_t>(slot % 3));
+        trace.align_log2.push_back(op == Op::free ? 0 : 4);
+      }
+    }
+  }
+  return trace;
+}
+
+TEST(BlockCode, WhatRepeatsItselfIsPacked) {
+  for (const std::size_t steps : {1, 3, 30, 600}) {
+    const Trace trace = stepping(steps, steps);
+    const std::string block = encoded(trace, trace.size()).front();
+    if (steps >= 30) {
+      EXPECT_LT(block.size() * 4, trace.size());
+    }
+    EXPECT_GE(block.size() * kMostEventsAByte, trace.size());
+    BlockDecoder decoder(kLimits, kEveryColdColumn);
+    EventColumns decoded;
+    decoder.decode(block, trace.size(), decoded);
+    EXPECT_EQ(decoded, static_cast<const EventColumns&>(trace)) << steps;
+  }
+}
+
 void expect_no_crash(const std::string& block, std::size_t count) {
   BlockDecoder decoder(kLimits, kEveryColdColumn);
   EventColumns events;
@@ -119,15 +154,15 @@ void expect_no_crash(const std::string& block, std::size_t count) {
 
 TEST(BlockCode, WhateverTheBytesAreTheDecoderStaysWithinItsLimits) {
   std::mt19937_64 random(3);
-  const Trace trace = full_trace(2);
-  const std::string good = encoded(trace, 100).front();
-  for (int i = 0; i < 3000; ++i) {
-    std::string bad = good;
+  const std::string some[] = {encoded(full_trace(2), 100).front(),
+                              encoded(stepping(9, 1), 900).front()};
+  for (int i = 0; i < 6000; ++i) {
+    std::string bad = some[i % 2];
     for (std::uint64_t changes = random() % 4; changes-- > 0;) {
       bad[random() % bad.size()] = static_cast<char>(random());
     }
     if (random() % 4 == 0) bad.resize(random() % bad.size());
-    expect_no_crash(bad, 100);
+    expect_no_crash(bad, i % 2 == 0 ? 100 : 900);
     for (char& c : bad) c = static_cast<char>(random());
     expect_no_crash(bad, 1 + random() % 100);
   }

@@ -98,8 +98,15 @@ TEST(Mrt, DamageInABlockIsToldWithItsNumber) {
 
 TEST(Mrt, AnotherVersionIsToldSo) {
   std::string bytes = written(random_recording({}));
-  bytes[kMrtMagic.size()] = 2;
-  EXPECT_EQ(complaint(bytes), "t.mrt: is of version 2 of .mrt; expected 1");
+  bytes[kMrtMagic.size()] = 3;
+  EXPECT_EQ(complaint(bytes), "t.mrt: is of version 3 of .mrt; expected 1 to 2");
+}
+
+TEST(Mrt, AFileOfVersionOneIsReadStill) {
+  std::string bytes = written(random_recording({.events = 2000, .streams = 1}));  // packs nothing
+  const Recording now = read(bytes);
+  bytes[kMrtMagic.size()] = 1;
+  EXPECT_EQ(read(bytes), now);
 }
 
 /// A file with this end, whose checksum is right.
