@@ -1,5 +1,6 @@
 #include "trace/decompress.hpp"
 
+#include <sys/mman.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -12,11 +13,14 @@
 
 #include "core/error.hpp"
 #include "core/units.hpp"
+#include "trace/pages.hpp"
 
 namespace memreplay {
 namespace {
 
 constexpr std::size_t kWorthAThread = 2 * kMiB;
+/// So far ahead of who reads.
+constexpr std::size_t kAhead = kMiB;
 
 /// Nobody reads it any more.
 struct Abandoned {};
@@ -89,6 +93,7 @@ std::size_t gunzip(const Input& input, const Room& room) {
   const std::unique_ptr<z_stream, int (*)(z_stream*)> owner(&stream, inflateEnd);
   std::size_t used = 0, taken = 0;
   const std::string_view bytes = input.bytes;
+  PagesBehind behind(input);
   for (int state = Z_OK;;) {
     stream.next_out = reinterpret_cast<Bytef*>(next_room(input, room, used));
     stream.avail_out = kUnpackedAtOnce;
@@ -97,6 +102,7 @@ std::size_t gunzip(const Input& input, const Room& room) {
     stream.avail_in = static_cast<uInt>(offered);
     state = inflate(&stream, Z_NO_FLUSH);
     taken += offered - stream.avail_in;
+    behind.passed(bytes.data() + taken);
     used += kUnpackedAtOnce - stream.avail_out;
     if (state == Z_STREAM_END) {
       // Another member may follow.
@@ -119,11 +125,13 @@ std::size_t unzstd(const Input& input, const Room& room) {
   if (!stream) throw std::bad_alloc();
   std::size_t used = 0;
   ZSTD_inBuffer from{input.bytes.data(), input.bytes.size(), 0};
+  PagesBehind behind(input);
   for (;;) {
     ZSTD_outBuffer to{next_room(input, room, used), kUnpackedAtOnce, 0};
     const std::size_t left = ZSTD_decompressStream(stream.get(), &to, &from);
     if (ZSTD_isError(left)) damaged(input, "zstd", ZSTD_getErrorName(left));
     used += to.pos;
+    behind.passed(input.bytes.data() + from.pos);
     if (left == 0) {
       // Another frame may follow.
       const std::string_view rest = input.bytes.substr(from.pos);
@@ -199,18 +207,31 @@ Unpacking::Unpacking(const Input& packed, std::size_t size)
 
 std::size_t Unpacking::wait_beyond(std::size_t count) {
   std::unique_lock lock(mutex_);
+  wanted_ = std::max(wanted_, count);
+  changed_.notify_all();
   changed_.wait(lock, [&] { return arrived_ > std::min(count, size_ - 1) || failure_; });
   if (failure_) std::rethrow_exception(failure_);
   return arrived_;
 }
 
+void Unpacking::forget(std::size_t count) {
+  constexpr std::uintptr_t kPage = 4095;
+  const auto begin = reinterpret_cast<std::uintptr_t>(content_.get());
+  const std::uintptr_t from = (begin + forgotten_ + kPage) & ~kPage;
+  const std::uintptr_t to = (begin + count) & ~kPage;
+  if (from >= to) return;
+  madvise(reinterpret_cast<void*>(from), to - from, MADV_DONTNEED);
+  forgotten_ = to - begin;
+}
+
 char* Unpacking::room(const std::stop_token& stop, std::size_t used) {
-  if (stop.stop_requested()) throw Abandoned();
   if (used > size_) throw Misstated();
   // The end of the file may still show that it is damaged: only then all has arrived.
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   arrived_ = std::min(used, size_ - 1);
   changed_.notify_all();
+  changed_.wait(lock, stop, [&] { return used < kAhead || used - kAhead <= wanted_; });
+  if (stop.stop_requested()) throw Abandoned();
   return content_.get() + used;
 }
 

@@ -40,7 +40,7 @@ std::optional<std::size_t> stated_size(const Input& input);
 struct Misstated {};
 
 /// Unpacks a compressed file on a thread of its own, so that who reads from the front need not wait
-/// for the end.
+/// for the end, and need not hold what is read: it is some MiB ahead of what was waited for.
 class Unpacking {
  public:
   /// Null where the file does not say how much it holds, where that is not worth a thread, and
@@ -54,6 +54,12 @@ class Unpacking {
   /// what decompress throws.
   std::size_t wait_beyond(std::size_t count);
 
+  /// The memory of the first `count` bytes, which have arrived, is given back: they are not to be
+  /// read again.
+  void forget(std::size_t count);
+  /// Nothing was forgotten.
+  bool is_whole() const { return forgotten_ == 0; }
+
  private:
   Unpacking(const Input& packed, std::size_t size);
 
@@ -63,9 +69,11 @@ class Unpacking {
   const Input packed_;
   const std::size_t size_;
   std::unique_ptr<char[]> content_;
+  std::size_t forgotten_ = 0;
 
   std::mutex mutex_;  ///< guards what follows
-  std::condition_variable changed_;
+  std::condition_variable_any changed_;
+  std::size_t wanted_ = 0;
   std::size_t arrived_ = 0;
   std::exception_ptr failure_;
   std::jthread thread_;  ///< ends before all else

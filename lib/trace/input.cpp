@@ -268,6 +268,15 @@ bool OpenedInput::await_all() {
   return is_as_stated;
 }
 
+bool OpenedInput::restore() {
+  if (unpacking_ == nullptr || unpacking_->is_whole()) return false;
+  guarded([&] {
+    input_.bytes = packed_;
+    unpack_at_once();
+  });
+  return true;
+}
+
 void OpenedInput::release() {
   if (input_.arrival != nullptr) return;
   input_.bytes = {};
@@ -313,7 +322,10 @@ bool OpenedInput::looks_wanted(const Wanted& wanted) {
   return false;
 }
 
-void OpenedInput::unpack_at_once() { hold(decompress(input_)); }
+void OpenedInput::unpack_at_once() {
+  input_.arrival = nullptr;
+  hold(decompress(input_));
+}
 
 void OpenedInput::hold(std::string content) {
   held_ = std::move(content);

@@ -41,6 +41,9 @@ class OpenedInput {
   /// holds another number than it said: now they are elsewhere, and to be read anew. Throws
   /// InputError.
   bool await_all();
+  /// Unpacks again what a reader let go of as it arrived; false where nothing was. Call after
+  /// await_all. Throws InputError.
+  bool restore();
   /// Gives the bytes back, unless some still arrive.
   void release();
 

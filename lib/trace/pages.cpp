@@ -1,5 +1,7 @@
 #include "trace/pages.hpp"
 
+#include "trace/decompress.hpp"
+
 namespace memreplay {
 namespace {
 
@@ -16,6 +18,9 @@ void PagesBehind::release(const char* p) {
     const auto from = (reinterpret_cast<std::uintptr_t>(from_) + kPage) & ~kPage;
     const auto to = reinterpret_cast<std::uintptr_t>(p) & ~kPage;
     madvise(reinterpret_cast<void*>(from), to - from, MADV_DONTNEED);
+  }
+  if (input_.arrival != nullptr) {
+    input_.arrival->forget(static_cast<std::size_t>(p - input_.bytes.data()));
   }
   from_ = p;
   next_ = p + kReleaseEvery;

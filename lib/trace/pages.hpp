@@ -13,14 +13,15 @@
 
 namespace memreplay {
 
-/// Gives back the pages of a mapped file that have been read, which halves the memory of a reading
-/// (they stay in the page cache), and tells how far it is.
+/// Gives back the pages of a file that have been read, which halves the memory of a reading, and
+/// tells how far it is. Those of a mapped file stay in the page cache, those that were unpacked
+/// (Input::arrival) are gone: a reader that would see them again throws, and is called with all.
 class PagesBehind {
  public:
   explicit PagesBehind(const Input& input);
 
-  /// All before `p` has been read; texts may still be looked at. True now and then: after each
-  /// piece of some MiB.
+  /// All before `p` has been read; texts of a mapped file may still be looked at. True now and
+  /// then: after each piece of some MiB.
   bool passed(const char* p) {
     if (p < next_) return false;
     release(p);

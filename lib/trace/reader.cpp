@@ -182,7 +182,7 @@ Recording read_opened(OpenedInput& opened, const ReaderInfo* named, const ReadOp
       failure = std::current_exception();
     }
     // What is wrong with the packed bytes comes first, and hides what it leads to.
-    if (!opened.await_all()) continue;
+    if (!opened.await_all() || (failure && opened.restore())) continue;
     if (failure) std::rethrow_exception(failure);
     check_recording(recording);
     return recording;

@@ -43,6 +43,13 @@ std::string complaint_of(const std::string& bytes) {
   return "none";
 }
 
+std::string some_bytes(std::size_t size) {
+  std::mt19937_64 random(size);
+  std::string bytes(size, '\0');
+  for (char& c : bytes) c = static_cast<char>(random() % 16);
+  return bytes;
+}
+
 TEST(Unpacking, BytesArriveInOrderAndAtLastAll) {
   std::mt19937_64 random(1);
   std::string bytes(5 * kMiB + 3, '\0');
@@ -80,6 +87,59 @@ TEST(Unpacking, ASnapshotIsReadTheSameWhileItArrives) {
   EXPECT_GT(plain.traces.at(0).size(), 10'000u);
   EXPECT_EQ(recording(gzipped(bytes)), plain);
   EXPECT_EQ(recording(zstandard(bytes)), plain);
+}
+
+TEST(Unpacking, WhatWasReadIsGivenBack) {
+  const std::string bytes = std::string(5 * kMiB, 'x') + std::string(kMiB, 'y');
+  const std::string more = some_bytes(kMiB);  // no statement of much more is believed
+  for (const std::string& packed : {gzipped(bytes + more), zstandard(bytes + more)}) {
+    const auto unpacking = Unpacking::begin({"f", packed});
+    if (unpacking == nullptr) GTEST_SKIP() << "there is but one processor";
+    unpacking->wait_beyond(bytes.size() + kMiB);
+    EXPECT_TRUE(unpacking->is_whole());
+    unpacking->forget(5 * kMiB);
+    EXPECT_FALSE(unpacking->is_whole());
+    EXPECT_EQ(unpacking->bytes()[kMiB], '\0');
+    EXPECT_EQ(unpacking->bytes().substr(5 * kMiB, kMiB), std::string(kMiB, 'y'));
+  }
+}
+
+TEST(Unpacking, LittleArrivesBeforeItIsWaitedFor) {
+  for (const std::string& packed :
+       {gzipped(some_bytes(20 * kMiB)), zstandard(some_bytes(20 * kMiB))}) {
+    const auto unpacking = Unpacking::begin({"f", packed});
+    if (unpacking == nullptr) GTEST_SKIP() << "there is but one processor";
+    for (std::size_t arrived = 0; arrived < 20 * kMiB;) {
+      const std::size_t wanted = arrived;
+      arrived = unpacking->wait_beyond(wanted);
+      EXPECT_LE(arrived, wanted + 2 * kMiB);
+    }
+  }
+}
+
+TEST(Unpacking, TextsThatAreGoneAreKnown) {
+  const std::string first = entry("alloc", 0, 512, text("user_metadata") + text("tag") + kMemoize);
+  const std::string last = entry("alloc", 1, 512, text("user_metadata") + get(0));
+  const std::string bytes = snapshot(first + many_entries() + last);
+  const Recording plain = recording(bytes);
+  EXPECT_EQ(recording(gzipped(bytes)), plain);
+  EXPECT_EQ(recording(zstandard(bytes)), plain);
+}
+
+TEST(Unpacking, WhatHasToBeReadOtherwiseIsUnpackedAgain) {
+  const std::string size = text("size") + number(512);
+  const std::string first = kDict + kMemoize + kMark + text("action") + text("alloc") +
+                            text("addr") + number(0) + size + text("stream") + number(0) +
+                            kSetItems;
+  const std::string bytes =
+      snapshot(first + many_entries() + get(0) + kMark + size + kSetItems + many_entries());
+  const std::string said = complaint_of(bytes);
+  for (const std::string& packed : {gzipped(bytes), zstandard(bytes)}) {
+    EXPECT_EQ(complaint_of(packed), said);
+    if (said == "none") {
+      EXPECT_EQ(recording(packed), recording(bytes));
+    }
+  }
 }
 
 TEST(Unpacking, AValueLongerThanWhatIsAwaitedAheadIsReadWhole) {
@@ -136,13 +196,6 @@ std::string complaint(const std::string& packed) {
     return error.what();
   }
   return "none";
-}
-
-std::string some_bytes(std::size_t size) {
-  std::mt19937_64 random(size);
-  std::string bytes(size, '\0');
-  for (char& c : bytes) c = static_cast<char>(random() % 16);
-  return bytes;
 }
 
 TEST(Decompress, ContentsOfEverySizeComeWhole) {

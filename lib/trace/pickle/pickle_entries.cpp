@@ -114,7 +114,7 @@ inline const unsigned char* PickleMachine::EntryAhead::value(const Byte* p, Pick
     return memoize(tuple + 1, value);
   }
   if (!stands_at(p, PickleOp::short_binunicode)) return recalled(p, value);
-  value = text_value({reinterpret_cast<const char*>(p + 2), p[1]});
+  value = machine_.text_value({reinterpret_cast<const char*>(p + 2), p[1]});
   return memoize(p + 2 + p[1], value);
 }
 

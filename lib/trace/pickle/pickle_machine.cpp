@@ -45,6 +45,7 @@ PickleMachine::PickleMachine(const Input& input, PickleStore& store)
       ready_(end_),
       size_(input.bytes.size()),
       arrival_(input.arrival),
+      is_let_go_(input.arrival != nullptr),
       store_(store),
       stack_(4096),
       behind_(input),
@@ -121,7 +122,7 @@ PickleValue PickleMachine::run() {
         if (length > 0 && length <= 8 && end - p >= 8) {
           push_value(short_long(p, length));
         } else {
-          push_value(long_value(p, length));
+          push_value(long_at(p, length));
         }
         p += length;
         break;
@@ -229,11 +230,19 @@ PickleValue PickleMachine::new_object(PickleTag tag) {
   return {.tag = tag, .index = number};
 }
 
-PickleValue PickleMachine::text_value(std::string_view text) {
+PickleValue PickleMachine::value_of(std::string_view text) {
   return {.tag = PickleTag::text,
           .word = word_of(text),
           .index = static_cast<std::uint32_t>(text.size()),
           .bits = reinterpret_cast<std::uintptr_t>(text.data())};
+}
+
+PickleValue PickleMachine::long_at(const Byte* p, std::uint64_t length) {
+  PickleValue value = long_value(p, length);
+  if (value.tag == PickleTag::huge && is_let_go_) {
+    value.bits = reinterpret_cast<std::uintptr_t>(store_.keep(value.text()).data());
+  }
+  return value;
 }
 
 PickleValue PickleMachine::counted(const Byte* at, const Byte*& p, unsigned length_bytes,
@@ -245,7 +254,7 @@ PickleValue PickleMachine::counted(const Byte* at, const Byte*& p, unsigned leng
   if (length > static_cast<std::uint64_t>(end_ - p) || length > UINT32_MAX) too_long(at, length, p);
   const Byte* const data = p;
   p += length;
-  if (tag == PickleTag::whole) return long_value(data, length);
+  if (tag == PickleTag::whole) return long_at(data, length);
   PickleValue value =
       text_value({reinterpret_cast<const char*>(data), static_cast<std::size_t>(length)});
   if (tag != PickleTag::text) value.word = Word::none;

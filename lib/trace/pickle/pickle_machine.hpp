@@ -48,8 +48,14 @@ class PickleMachine {
   /// The rest of a line, without its end; moves p after it.
   std::string_view line(const Byte* at, const Byte*& p) const;
   std::uint64_t line_number(const Byte* at, const Byte*& p) const;
-  static PickleValue text_value(std::string_view text);
+  /// Of bytes of the input.
+  PickleValue text_value(std::string_view text) {
+    return value_of(is_let_go_ ? store_.keep(text) : text);
+  }
+  static PickleValue value_of(std::string_view text);
   PickleValue keep_text(std::string text);
+  /// A two's complement of any length.
+  PickleValue long_at(const Byte* p, std::uint64_t length);
   PickleValue counted(const Byte* at, const Byte*& p, unsigned length_bytes, PickleTag tag);
   PickleValue new_object(PickleTag tag);
   void put(const Byte* at, std::uint64_t number);
@@ -91,6 +97,7 @@ class PickleMachine {
   const Byte* ready_;             ///< up to here opcodes are read without a look at what arrives
   std::size_t size_;              ///< all bytes
   Unpacking* arrival_ = nullptr;  ///< null: nothing more arrives
+  const bool is_let_go_;          ///< bytes that were read will be gone
   PickleStore& store_;
   std::vector<PickleValue> stack_;
   std::size_t top_ = 0;

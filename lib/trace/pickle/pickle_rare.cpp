@@ -97,7 +97,7 @@ std::uint64_t PickleMachine::line_number(const Byte* at, const Byte*& p) const {
 }
 
 PickleValue PickleMachine::keep_text(std::string text) {
-  return text_value(store_.decoded.emplace_back(std::move(text)));
+  return value_of(store_.decoded.emplace_back(std::move(text)));
 }
 
 const unsigned char* PickleMachine::rare(const Byte* at, const Byte* p) {

@@ -1,5 +1,7 @@
 #include "trace/pickle/pickle_value.hpp"
 
+#include <algorithm>
+
 #include "trace/torch/snapshot_checks.hpp"
 
 namespace memreplay {
@@ -12,6 +14,17 @@ constexpr std::uint32_t kNoEntry = UINT32_MAX;
 bool is_no_line(const PickleValue& v) { return is_handle(v) && v.bits == kNoLineWritten; }
 
 }  // namespace
+
+std::string_view PickleStore::keep(std::string_view text) {
+  constexpr std::size_t kPiece = std::size_t{1} << 16;
+  if (kept.empty() || kept.back().capacity() - kept.back().size() < text.size()) {
+    kept.emplace_back().reserve(std::max(kPiece, text.size()));
+  }
+  std::string& piece = kept.back();
+  const std::size_t at = piece.size();
+  piece += text;
+  return std::string_view(piece).substr(at);
+}
 
 std::vector<PickleValue>& PickleStore::contents_of(PickleObject& object) {
   if (object.form == Form::empty) {

@@ -35,7 +35,7 @@ enum class PickleTag : std::uint8_t {
   tuple,
 };
 
-/// One value in 16 bytes. Texts and huge numbers lie in the input or in PickleStore::decoded.
+/// One value in 16 bytes. Texts and huge numbers lie in the input or in the PickleStore.
 struct PickleValue {
   PickleTag tag = PickleTag::unset;
   Word word = Word::none;  ///< which known text it is
@@ -97,8 +97,11 @@ struct PickleStore {
   std::vector<PickleRange> ranges;
   std::uint64_t entry_words = 0;  ///< keys seen in `entries`
   std::deque<std::string> decoded;
+  std::deque<std::string> kept;  ///< pieces with room for many texts, which never move
   SnapshotTexts texts;
 
+  /// A copy of a text that will be gone.
+  std::string_view keep(std::string_view text);
   std::vector<PickleValue>& contents_of(PickleObject& object);
   PickleValue make_tuple(std::span<const PickleValue> items);
   /// Appends to a list; a list of frames becomes a stack at once.

@@ -177,12 +177,15 @@ void copy(const Input& input, ValueWriter& writer) {
 }  // namespace
 
 TorchSnapshot read_torch_pickle(const Input& input) {
+  const auto is_whole = [&] { return input.arrival == nullptr || input.arrival->is_whole(); };
   for (bool converts_early = true;;) {
     try {
       return read_once(input, converts_early);
     } catch (const NeedsPlainValues&) {
+      if (!is_whole()) throw;
       converts_early = false;
     } catch (const NeedsAllBytes&) {
+      if (!is_whole()) throw;
       input.arrival->wait_beyond(input.bytes.size());
     }
   }

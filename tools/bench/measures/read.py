@@ -1,5 +1,7 @@
-"""`info` of a large snapshot beside CPython's unpickler, of a CSV and of other tools' logs: speed, peak memory"""
+"""`info` of a large snapshot beside CPython's unpickler, of the same compressed, of a CSV and of other tools' logs: speed, peak
+memory, megabytes of the `.mrt` that `convert` makes of them"""
 import pathlib
+import subprocess
 import sys
 
 from cases import Case
@@ -22,6 +24,8 @@ def files(bench):
     snapshot = bench.folder / "large.pickle"
     bench.generate("snapshots.py", snapshot, "--seed", bench.seed)
     yield "snapshot", snapshot, {"pickle": lambda: unpickled(snapshot)}
+    subprocess.run(["gzip", "--keep", "--force", snapshot], check=True)
+    yield "snapshot-gz", bench.folder / "large.pickle.gz", {}
     yield "csv", bench.random(5_000, 9, 26).csv, {}
     for name in WRITERS:
         log = bench.folder / f"{name}.log"
@@ -44,3 +48,5 @@ def cases_of(bench, name, path, peer):
                note=lambda: f"{megabytes:.1f} MB")
     yield Case(f"read/{name}/memory", "MiB", bench.each(lambda program: read(program).peak_mib) | memory)
     yield Case(f"read/{name}/convert", "MiB", bench.each(lambda program: convert(program).peak_mib))
+    size = lambda program: (convert(program), (bench.folder / "read.mrt").stat().st_size)[1] / 1e6
+    yield Case(f"read/{name}/mrt", "MB", bench.each(size), rounds=1)
