@@ -18,7 +18,7 @@ std::uint8_t head_at(const std::byte* at) {
   return std::atomic_ref(head).load(std::memory_order_acquire);
 }
 
-/// Of an entry's parts after its order and address.
+/// The bytes of an entry's parts after its order and address.
 struct Rest {
   bool is_known = false;
   std::size_t size = 0;

@@ -13,7 +13,7 @@ struct PageEnd {
   std::byte* next = nullptr;
   std::byte* full = nullptr;  ///< from here on there is no room for a time and a call
   std::uint64_t order = 0;
-  std::uint64_t sixteenth = 0;  ///< of an address
+  std::uint64_t sixteenth = 0;  ///< a 16th of an address
   std::int64_t time_ns = 0;
 };
 
@@ -32,7 +32,7 @@ constexpr std::uint64_t unsigned_of(std::uint64_t difference) {
   return difference << 1 ^ (difference >> 63 == 0 ? 0 : ~std::uint64_t{0});
 }
 
-/// Of a page that has its order and its time, and nothing after its head.
+/// The end of a page that has its order and its time, and nothing after its head.
 inline PageEnd end_of_new_page(std::byte* page, std::size_t record_bytes) {
   const auto& head = *reinterpret_cast<const SpoolPageHead*>(page);
   const std::size_t most = kMostTimeBytes + kMostEntryBytes + record_bytes - sizeof(Record);

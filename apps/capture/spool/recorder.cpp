@@ -303,8 +303,8 @@ std::int64_t time_about() {
   return cursor.time_ns;
 }
 
-/// Those of all processors count at one rate, go on in their sleep, and are what the system itself
-/// takes for one clock.
+/// Whether all processors' ticks count at one rate, go on in their sleep, and are what the system
+/// itself takes for one clock.
 bool ticks_agree() {
 #ifdef __x86_64__
   constexpr unsigned kInvariant = 1 << 8;
@@ -422,7 +422,7 @@ bool map_chunk(Life& own) {
   return true;
 }
 
-/// To a thread that has written nothing in this life.
+/// Gives the calling thread, which has written nothing in this life, a place for its order.
 void give_seat(Life& own) {
   const std::size_t number = seats_given++;
   cursor.shares_seat = number >= kOwnSeats;

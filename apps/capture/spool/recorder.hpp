@@ -35,7 +35,7 @@ struct Cursor {
   bool shares_seat = false;
   bool busy = false;  ///< within a recorded call: what that calls in turn is not the program's
   std::uint32_t life = 0;
-  std::uint64_t told_order = 0;  ///< of the last time in the page
+  std::uint64_t told_order = 0;  ///< at the last time in the page
   std::uint64_t ticks = 0;       ///< `counted`: the processor's, when the time was asked for
   std::int64_t time_ns = 0;
 };

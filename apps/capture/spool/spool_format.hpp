@@ -37,7 +37,7 @@ inline constexpr char kSpoolSuffix[] = ".spool";
 struct SpoolHead {
   char magic[16] = {};
   std::uint32_t version = 0;
-  std::uint32_t record_bytes = 0;  ///< of a `Record` with what the recorder adds to it
+  std::uint32_t record_bytes = 0;  ///< a `Record` and what the recorder adds
   char recorder[16] = {};          ///< "malloc", "cuda"
   std::uint32_t process = 0;
   std::uint32_t stopped_by = 0;    ///< the error that ended the recording before its process

@@ -195,7 +195,7 @@ enum ColdColumn : std::uint32_t {
 constexpr int kZstdLevel = 1;
 /// Bytes of a 64-bit number.
 constexpr std::size_t kLongestNumber = 10;
-/// Of an event that is spelled out.
+/// Numbers of an event that is spelled out.
 constexpr std::size_t kMostNumbers = 3;
 
 /// Whether the sections of the events, of lane_of and of align_log2 are packed, above the bits of

@@ -230,7 +230,7 @@ class BlockDecoder {
   void decode(std::string_view payload, std::size_t count, EventColumns& events);
 
  private:
-  /// Of so many numbers at most.
+  /// The bytes of so many numbers at most.
   ByteCursor unpacked(std::string_view section, std::size_t numbers);
   void check_numbers(const EventColumns& events) const;
 

@@ -48,7 +48,7 @@ class PickleMachine {
   /// The rest of a line, without its end; moves p after it.
   std::string_view line(const Byte* at, const Byte*& p) const;
   std::uint64_t line_number(const Byte* at, const Byte*& p) const;
-  /// Of bytes of the input.
+  /// A text that lies in the input.
   PickleValue text_value(std::string_view text) {
     return value_of(is_let_go_ ? store_.keep(text) : text);
   }

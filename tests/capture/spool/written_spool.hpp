@@ -51,7 +51,7 @@ struct DrawnPage {
   std::vector<R> records;
 };
 
-/// With the time of each call before it.
+/// Writes a spool with the time of each call before it.
 template <typename R>
 std::string write_spool(const std::filesystem::path& file, const SpoolHead& head,
                         const std::vector<DrawnPage<R>>& pages) {
