@@ -35,7 +35,7 @@ std::vector<std::string> settings_said(const ExplainedDevice& explained, const S
                                                                         ? "the default settings"
                                                                         : *trace.settings)
                                 : "The recording does not state its settings.");
-  if (explained.model_check) {
+  if (explained.model_check && !explained.model_check->release.empty()) {
     said.push_back(fmt::format("By the rules of PyTorch {}.", explained.model_check->release));
   }
   const auto& capacity = setup.device.capacity;
