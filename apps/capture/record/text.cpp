@@ -61,7 +61,7 @@ std::string torch_error_sentence(const RecordAnswer& answer, const std::string& 
         torch_alone_command(answer.program.front()));
   }
   const std::string said = fmt::format("Nothing was recorded: torch did not load ({}).", error);
-  // Of the libraries that come with a driver or with NVIDIA's packages.
+  // A library that comes with a driver or with NVIDIA's packages.
   if (answer.card || error.find(".so") == error.npos) return said;
   return fmt::format("{} A simulated GPU needs neither a card nor NVIDIA's libraries:{}", said,
                      on_a_virtual_gpu(answer));
