@@ -63,7 +63,7 @@ class Bash(Completion):
     def test_values_that_an_option_knows(self):
         self.assertEqual(self.offered("memreplay replay a --on-oom "), ["continue", "stop"])
         self.assertEqual(self.offered("memreplay replay a --on-oom=s"), ["stop"])
-        self.assertEqual(self.offered("memreplay info --format torch-"), ["torch-snapshot", "torch-json"])
+        self.assertEqual(self.offered("memreplay info --format torch-"), ["torch-snapshot", "torch-json", "torch-timeline"])
         self.assertEqual(self.offered("memreplay fit a --device-name RTX-409"), ["RTX-4090"])
 
     def test_words_of_a_first_argument(self):

@@ -36,6 +36,21 @@ TEST(FitAnswer, ACardIsTheDeviceAndItsContextAndLibrariesAreReserved) {
   EXPECT_TRUE(device.runs.at(0).fit.given->fits);
 }
 
+TEST(FitAnswer, WhoSaysWhatOthersHoldHasThatAlone) {
+  FitQuestion question{.cards = {card_named("T4")}};
+  question.setup.device.reserve = kMiB;
+  const FitAnswer answered = answer_for("torch/layers_4.pickle", question);
+  EXPECT_EQ(answered.devices.at(0).set_aside->bytes(), kMiB);
+  EXPECT_EQ(answered.devices.at(0).set_aside->context, 0u);
+}
+
+// What others held on the recorded device says nothing of cards.
+TEST(FitAnswer, SeveralCardsAreAskedAboutInPlaceOfTheRecordedDevice) {
+  const FitQuestion question{.cards = {card_named("T4"), card_named("a100")}};
+  const FitAnswer answered = answer_for("torch/gpt_train_oom.pickle", question);
+  EXPECT_FALSE(answered.devices.at(0).device.capacity);
+}
+
 TEST(FitAnswer, OfSeveralCardsEachIsTried) {
   const FitQuestion question{
       .strategies = {parse_strategy("torch"), parse_strategy("bump:size=64MiB")},

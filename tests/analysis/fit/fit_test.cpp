@@ -104,15 +104,13 @@ TEST(Cards, BetweenTheBoundsOfWhatIsSetAsideItMayFit) {
   EXPECT_FALSE(on_t4(14900 * kMiB).may_fit);
 }
 
-TEST(SetAside, EachProcessOnADeviceHasItsOwnAndWhoSaysTheReserveHasNone) {
+TEST(SetAside, EachProcessOnADeviceHasItsOwn) {
   const Inputs inputs({.paths = {MEMREPLAY_TRACES "/torch/layers_4.pickle",
                                  MEMREPLAY_TRACES "/torch/seq_growth.pickle"},
                        .together = true});
   const Subject shared = inputs.chosen()[0].subject({});
   const Card card = card_named("T4").card;
-  EXPECT_EQ(set_aside_on(card, shared, std::nullopt).context, 2 * kContext);
-  EXPECT_EQ(set_aside_on(card, shared, kMiB).bytes(), kMiB);
-  EXPECT_EQ(set_aside_on(card, shared, kMiB).context, 0u);
+  EXPECT_EQ(set_aside_on(card, processes_of(shared)).context, 2 * kContext);
 }
 
 FoundFit found_for(const Recording& recording, const std::string& strategy,

@@ -90,7 +90,7 @@ TEST(ExplainAnswer, AShortageInEffectNamesWhatNoSettingServes) {
   device.explanation.too_much = RequestInRoom{9, 70 * kMiB, 30 * kMiB, 90 * kMiB};
   EXPECT_EQ(verdict_sentence(device),
             "Shortage in effect: the 25 MiB request at event 7 would have fitted, with 5 MiB to "
-            "spare, but at event 9 70 MiB are live and 30 MiB more are requested, but the device "
+            "spare, but at event 9, 70 MiB are live and 30 MiB more are requested, but the device "
             "has 90 MiB; no setting helps.");
   const nlohmann::json json = nlohmann::json::parse(to_json(ExplainAnswer{.devices = {device}}));
   EXPECT_EQ(json["verdict"], "shortage");

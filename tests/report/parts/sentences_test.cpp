@@ -93,7 +93,7 @@ TEST(OomWarning, AShortageInEffectNamesTheLaterRequest) {
   auto run = refused_for(Cause::shortage);
   run.refusal->too_much = RequestInRoom{400, 5000 * kMiB, 300 * kMiB, 5226 * kMiB};
   EXPECT_EQ(oom_advice(run),
-            "Shortage in effect: it would have fitted, but at event 400 5000 MiB are live and 300 "
+            "Shortage in effect: it would have fitted, but at event 400, 5000 MiB are live and 300 "
             "MiB more are requested, but the device has 5226 MiB.");
 }
 

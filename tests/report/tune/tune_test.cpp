@@ -178,7 +178,7 @@ TEST(TuneAnswer, AShortageComesFirstAndNothingIsAdvised) {
   EXPECT_TRUE(
       text.starts_with(" Shortage: live memory and the 50 MiB request together exceed the device "
                        "by 10 MiB; no allocator\n"
-                       " setting will help. At event 7 60 MiB are live and 50 MiB more"))
+                       " setting will help. At event 7, 60 MiB are live and 50 MiB more"))
       << text;
   EXPECT_EQ(text.find("export"), std::string::npos);
   const nlohmann::json json = nlohmann::json::parse(to_json(answer));
