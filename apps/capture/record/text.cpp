@@ -56,8 +56,7 @@ std::string torch_error_sentence(const RecordAnswer& answer, const std::string& 
   if (error.starts_with("No module named 'torch'")) {
     return fmt::format(
         "Nothing was recorded: the program found no torch. With --virtual-gpu CARD it needs none "
-        "of "
-        "NVIDIA's packages:\n{}",
+        "of NVIDIA's packages:\n{}",
         torch_alone_command(answer.program.front()));
   }
   const std::string said = fmt::format("Nothing was recorded: torch did not load ({}).", error);

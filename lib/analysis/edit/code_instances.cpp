@@ -72,31 +72,28 @@ class LinePieces {
 
   /// How many of these pieces of one line are an instance.
   std::size_t together(std::span<const Piece> pieces) const {
+    const std::size_t same = period(pieces.size(), [&](std::size_t a, std::size_t b) {
+      return are_same(pieces[a].instance, pieces[b].instance);
+    });
+    if (same < pieces.size()) return same;
     std::vector<Calls> calls;
     for (const Piece& piece : pieces) calls.push_back(calls_of(piece.instance));
-    const auto same = [&](std::size_t a, std::size_t b) {
-      return are_same(pieces[a].instance, pieces[b].instance);
-    };
-    const auto alike = [&](std::size_t a, std::size_t b) {
+    return period(pieces.size(), [&](std::size_t a, std::size_t b) {
       return are_alike(calls[a], calls[b], ends_early(pieces[b].instance));
-    };
-    for (std::size_t count = 1; 2 * count <= pieces.size(); ++count) {
-      if (repeat(pieces.size(), count, same)) return count;
-    }
-    for (std::size_t count = 1; 2 * count <= pieces.size(); ++count) {
-      if (repeat(pieces.size(), count, alike)) return count;
-    }
-    return pieces.size();
+    });
   }
 
  private:
   using Calls = std::vector<std::uint32_t>;  ///< `inner` of its allocations, each once in a row
 
-  static bool repeat(std::size_t pieces, std::size_t count, const auto& are) {
-    for (std::size_t i = count; i < pieces; ++i) {
-      if (!are(i - count, i)) return false;
+  // After so many each `is_like` the one before; all of them where none repeats.
+  static std::size_t period(std::size_t pieces, const auto& is_like) {
+    for (std::size_t count = 1; 2 * count <= pieces; ++count) {
+      std::size_t i = count;
+      while (i < pieces && is_like(i - count, i)) ++i;
+      if (i == pieces) return count;
     }
-    return true;
+    return pieces;
   }
 
   // It may have been cut off by the end of the recording.

@@ -46,8 +46,7 @@ class StrayMemory {
     if (peak->second > largest.peak / 10) return {};
     return fmt::format(
         "The same process has up to {} on {}. If {} is another rank's card, that rank lacks what "
-        "is "
-        "here, and the CUDA context of this process beside it (some {}). {}",
+        "is here, and the CUDA context of this process beside it (some {}). {}",
         human_size(largest.peak), gpu_label(largest.gpu), gpu_label(chosen.trace->gpu),
         human_size(kContext), kOwnCardEach);
   }

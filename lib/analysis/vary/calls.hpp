@@ -55,6 +55,12 @@ struct Calls {
   static constexpr std::uint32_t kNoBlock = UINT32_MAX;
 };
 
+/// Whether a call asks for a block that the next one frees.
+inline bool freed_at_once(const Calls& calls, std::size_t call) {
+  return call + 1 < calls.calls.size() && !calls.calls[call].frees && calls.calls[call + 1].frees &&
+         calls.calls[call + 1].block == calls.calls[call].block;
+}
+
 /// `lives` are the trace's. O(events), and the stacks of the recording once.
 Calls calls_of(const Recording& recording, const Trace& trace, const BlockLives& lives,
                CommonAskers& askers);

@@ -71,10 +71,8 @@ std::vector<bool> workspaces_of(const Study& study, std::size_t structure) {
   if (!card_traits(subject.recording(), subject.trace()).loaded.has(CardLibrary::cudnn)) {
     return workspaces;
   }
-  for (std::size_t i = 0; i + 1 < calls.calls.size(); ++i) {
-    const AlignedCall& call = calls.calls[i];
-    const AlignedCall& next = calls.calls[i + 1];
-    if (!call.frees && next.frees && next.block == call.block) workspaces[call.block] = true;
+  for (std::size_t i = 0; i < calls.calls.size(); ++i) {
+    if (freed_at_once(calls, i)) workspaces[calls.calls[i].block] = true;
   }
   return workspaces;
 }

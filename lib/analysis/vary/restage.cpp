@@ -16,11 +16,6 @@ constexpr Bytes kFewestOutputs = 16;
 
 Bytes divided_up(Bytes a, Bytes b) { return (a + b - 1) / b; }
 
-bool freed_at_once(const Calls& calls, std::size_t call) {
-  return call + 1 < calls.calls.size() && !calls.calls[call].frees && calls.calls[call + 1].frees &&
-         calls.calls[call + 1].block == calls.calls[call].block;
-}
-
 /// Two blocks, the second freed before the first.
 bool nested_pair(const Calls& calls, std::size_t call) {
   if (call + 3 >= calls.calls.size()) return false;

@@ -138,7 +138,7 @@ TEST(Predict, SumsOverFewRowsLoseTheirStaging) {
   EXPECT_EQ(requests(Program({8, 16}, bias).at(4).likeliest).size(), 4U);
 }
 
-/// The same of as many inputs as outputs, over 2048 rows.
+/// The backward of a linear layer with as many inputs as outputs, over 2048 rows.
 void bias_of_width(RecordingWriter& w, Bytes width) {
   const std::uint32_t layer = w.stack({"model.py:7 forward"});
   w.alloc(0, 4 * 2048 * width, layer);
