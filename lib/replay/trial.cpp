@@ -3,10 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/gpu_label.hpp"
 #include "core/text.hpp"
-#include "replay/exactness.hpp"
-#include "replay/planning.hpp"
 #include "replay/sharing.hpp"
 #include "replay/watch/sleep_watch.hpp"
 
@@ -56,14 +53,6 @@ std::vector<SettingsCaller> settings_callers(const Subject& subject, const Strat
   return callers;
 }
 
-/// Its regions are mapped, each below the one before.
-bool is_bfc_of_host(const Subject& subject, const StrategySpec& spec) {
-  if (spec.name != "bfc") return false;
-  const std::string_view name = find_option(spec, "name").value_or("");
-  return subject.trace().gpu == kHostMemory || name.find("cpu") != name.npos ||
-         name.find("CPU") != name.npos;
-}
-
 }  // namespace
 
 SettingsCaller::SettingsCaller(std::vector<SettingsCall> calls, Strategy& allocator)
@@ -77,16 +66,17 @@ void SettingsCaller::call_before(std::uint64_t event) {
   }
 }
 
-Trial::Trial(const Subject& subject, const StrategySpec& spec, const TrialOptions& options,
-             std::shared_ptr<const Plan> plan)
-    : subject_(subject),
-      adopt_start_(adopts_start(subject, spec)),
-      settings_(subject.settings() ? *subject.settings() : RecordedSettings{}),
+Trial::Trial(const Contender& contender, const TrialOptions& options)
+    : contender_(contender),
+      settings_(contender.subject().settings() ? *contender.subject().settings()
+                                               : RecordedSettings{}),
       tenants_(options.device.tenants),
       sleeps_unseen_(options.sleeps_unseen),
       room_(room_of(options)),
       cost_(options.cost),
-      device_(&open(spec, options)) {
+      device_(&open(options)) {
+  const Subject& subject = contender_.subject();
+  const StrategySpec& spec = contender_.spec();
   if (!cost_.constant()) tell(meter_.emplace(cost_));
   if (options.log_device) tell(log_);
   if (options.audit) tell(ledger_.emplace(spec.text));
@@ -94,23 +84,23 @@ Trial::Trial(const Subject& subject, const StrategySpec& spec, const TrialOption
   StrategyContext context = subject.context(watched_ ? *watched_ : *device_);
   if (context.recorded != nullptr) context.recorded = &settings_;
   context.capacity = options.device.capacity;
-  context.plan = std::move(plan);
+  context.plan = contender_.plan();
   context.uses = options.uses;
   strategy_ = subject.shared() ? make_sharing(spec, *subject.shared(), context, room_)
-                               : make_strategy(subject.with_release(spec), context);
+                               : contender_.make(context);
   settings_callers_ = settings_callers(subject, spec, options.settings_calls, *strategy_);
   if (ledger_ && strategy_->usage().moved_out != nullptr) ledger_->expect_moves();
   if (ledger_ && joins_regions(spec)) ledger_->let_regions_join();
 }
 
-DeviceModel& Trial::open(const StrategySpec& spec, const TrialOptions& options) {
+DeviceModel& Trial::open(const TrialOptions& options) {
   if (options.timed) times_.emplace();
-  if (options.memory == nullptr) return open_simulated(spec, options);
+  if (options.memory == nullptr) return open_simulated(options);
   timed_memory_.emplace(*options.memory);
   if (options.touch != Touch::none) options.memory->execution().prepare();
   timed_memory_->begin_measuring();
-  real_.emplace(*timed_memory_, real_options(spec, options.device));
-  work_.emplace(*real_, *timed_memory_, options.touch, spec.text);
+  real_.emplace(*timed_memory_, real_options(contender_.spec(), options.device));
+  work_.emplace(*real_, *timed_memory_, options.touch, contender_.spec().text);
   timed_device_.emplace(*real_);
   if (times_) {
     times_->device_ns = &timed_device_->total_ns();
@@ -119,34 +109,21 @@ DeviceModel& Trial::open(const StrategySpec& spec, const TrialOptions& options) 
   return *timed_device_;
 }
 
-AddressPolicy policy_for(const Subject& subject, const StrategySpec& spec, AddressPolicy policy) {
-  if (policy != AddressPolicy::automatic) return policy;
-  if (subject.order()) return *subject.order();
-  const SharedDevice* shared = subject.shared();
-  const bool torch = shared ? std::ranges::any_of(shared->sharers,
-                                                  [&](const Sharer& sharer) {
-                                                    return is_torch(sharer.subject->recording());
-                                                  })
-                            : subject.model_of(spec).has_value();
-  if (torch) return AddressPolicy::cuda_linux;
-  return is_bfc_of_host(subject, spec) ? AddressPolicy::downward : AddressPolicy::upward;
-}
-
-DeviceModel& Trial::open_simulated(const StrategySpec& spec, const TrialOptions& options) {
+DeviceModel& Trial::open_simulated(const TrialOptions& options) {
   SimulatedDeviceOptions asked = options.device;
-  asked.policy = policy_for(subject_, spec, asked.policy);
+  asked.policy = contender_.order_of_addresses(asked.policy);
   SimulatedDevice& device = simulated_.emplace(asked);
   const bool follows = asked.like_recorded != LikeRecorded::nothing &&
-                       options.settings_calls.empty() && follows_recording(subject_, spec);
+                       options.settings_calls.empty() && contender_.follows_recording();
   if (!follows) return device;
-  const VerifyResult* verified = subject_.verified();
+  const VerifyResult* verified = contender_.subject().verified();
   // Another allocator's recording does not say what its device refused.
   if (verified == nullptr) asked.like_recorded = LikeRecorded::addresses;
   if (asked.like_recorded == LikeRecorded::addresses_and_refusals) {
     settings_.memory_limit = verified->reading.memory_limit;
   }
   const auto total = verified == nullptr ? std::nullopt : verified->reading.device_total;
-  return following_.emplace(device, subject_.trace(), asked, total.value_or(kTiB));
+  return following_.emplace(device, contender_.subject().trace(), asked, total.value_or(kTiB));
 }
 
 void Trial::tell(Watcher& watcher) {
@@ -158,7 +135,7 @@ ReplayResult Trial::run(const ReplayOptions& asked) {
   PlayOptions playing{.stops = asked.stops,
                       .measuring = asked.measuring,
                       .begin_with = asked.begin_with,
-                      .adopt_start = adopt_start_ && asked.program.scale == 1,
+                      .adopt_start = contender_.adopts_start() && asked.program.scale == 1,
                       .paced = asked.paced,
                       .device_seconds = meter_ ? &meter_->seconds() : nullptr,
                       .times = times_ ? &*times_ : nullptr,
@@ -169,19 +146,20 @@ ReplayResult Trial::run(const ReplayOptions& asked) {
     playing.let_others_hold = [this](Bytes size) { simulated_->let_others_hold(size); };
   }
   WatcherGroup watchers;
-  SleepWatch sleep(subject_, simulated_ ? &*simulated_ : nullptr, room_, sleeps_unseen_);
+  SleepWatch sleep(contender_.subject(), simulated_ ? &*simulated_ : nullptr, room_,
+                   sleeps_unseen_);
   if (sleep.is_needed()) watchers.add(sleep);
   if (asked.watcher != nullptr) watchers.add(*asked.watcher);
   if (ledger_) watchers.add(*ledger_);
   if (work_) watchers.add(*work_);
   for (SettingsCaller& caller : settings_callers_) watchers.add(caller);
   if (!watchers.empty()) playing.watcher = &watchers;
-  const Program program = program_of(subject_, asked.program);
+  const Program program = program_of(contender_.subject(), asked.program);
   ReplayResult result;
   try {
     result = replay(program, *strategy_, *device_, playing);
   } catch (const AuditError& error) {
-    throw AuditError(subject_.recording().path + ": " + error.what());
+    throw AuditError(contender_.subject().recording().path + ": " + error.what());
   }
   if (following_) {
     result.followed =
@@ -228,10 +206,19 @@ void Trial::note_tenants(RunMetrics& metrics) const {
                         human_size(missed))));
 }
 
-std::shared_ptr<const Plan> plan_for(const Subject& subject, const StrategySpec& spec,
-                                     const ProgramOptions& options) {
-  const auto wish = plan_wish(spec);
-  return wish ? make_plan(program_of(subject, options), *wish, subject.recording().texts) : nullptr;
+Replayed replay(const Contender& contender, TrialOptions options, const ReplayOptions& asked) {
+  options.log_device |= asked.watcher != nullptr && asked.watcher->needs_device_log();
+  auto trial = std::make_unique<Trial>(contender, options);
+  ReplayOptions replaying = asked;
+  WatcherGroup watchers;
+  if (asked.watcher != nullptr) {
+    watchers.add(*asked.watcher);
+    asked.watcher->on_run(contender.subject(), *trial, watchers);
+    replaying.watcher = &watchers;
+  }
+  ReplayResult result = trial->run(replaying);
+  if (asked.watcher != nullptr) asked.watcher->on_run_end(*trial);
+  return {std::move(result), std::move(trial)};
 }
 
 FollowingDevice::FollowingDevice(SimulatedDevice& device, const Trace& trace,

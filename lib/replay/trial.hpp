@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "core/plan.hpp"
 #include "device/device_wrapper.hpp"
 #include "device/real/block_work.hpp"
 #include "device/real/real_device.hpp"
@@ -16,6 +15,7 @@
 #include "device/simulated_device.hpp"
 #include "device/watch/heard_device.hpp"
 #include "device/watch/ledger.hpp"
+#include "replay/contender.hpp"
 #include "replay/replay.hpp"
 #include "strategy/torch/allocator.hpp"
 #include "strategy/torch/settings.hpp"
@@ -123,13 +123,11 @@ class SettingsCaller final : public Watcher {
   std::size_t made_ = 0;
 };
 
-/// One strategy over a device of its own, tried on one subject.
+/// A contender over a device of its own.
 class Trial {
  public:
-  /// `plan` for strategies that follow one (see plan_for). Throws UsageError where the strategy
-  /// cannot be made. `subject` outlives this.
-  Trial(const Subject& subject, const StrategySpec& spec, const TrialOptions& options,
-        std::shared_ptr<const Plan> plan = {});
+  /// Throws UsageError where the strategy cannot be made.
+  Trial(const Contender& contender, const TrialOptions& options);
   Trial(const Trial&) = delete;
   Trial& operator=(const Trial&) = delete;
 
@@ -148,15 +146,14 @@ class Trial {
 
  private:
   /// The innermost device.
-  DeviceModel& open(const StrategySpec& spec, const TrialOptions& options);
-  DeviceModel& open_simulated(const StrategySpec& spec, const TrialOptions& options);
+  DeviceModel& open(const TrialOptions& options);
+  DeviceModel& open_simulated(const TrialOptions& options);
   /// Whoever listens hears of all calls from then on.
   void tell(Watcher& watcher);
   void note_reality(RunMetrics& metrics);
   void note_tenants(RunMetrics& metrics) const;
 
-  const Subject& subject_;
-  bool adopt_start_;
+  Contender contender_;
   std::optional<OpTimes> times_;
   RecordedSettings settings_;  ///< the recording's; also what its own device tells
   std::vector<OtherTenant> tenants_;
@@ -179,12 +176,14 @@ class Trial {
   std::vector<SettingsCaller> settings_callers_;  ///< by allocator whose settings change
 };
 
-/// The order of addresses for a strategy: the policy, or for `automatic` that of the recording,
-/// else what is usual for the strategy.
-AddressPolicy policy_for(const Subject& subject, const StrategySpec& spec, AddressPolicy policy);
+/// A replay that is over, with the strategy and the device as it left them.
+struct Replayed {
+  ReplayResult result;
+  std::unique_ptr<const Trial> trial;
+};
 
-/// What the strategy must know of the future; null where it follows no plan.
-std::shared_ptr<const Plan> plan_for(const Subject& subject, const StrategySpec& spec,
-                                     const ProgramOptions& options);
+/// Replays a contender on a device of its own; the watcher hears when the run begins and ends.
+/// Throws as Trial does.
+Replayed replay(const Contender& contender, TrialOptions options, const ReplayOptions& asked);
 
 }  // namespace memreplay

@@ -191,7 +191,7 @@ Recording of_host(bool with_regions) {
 
 std::vector<Address> regions_of(const Recording& recording, const char* strategy) {
   const Subject subject(recording, recording.traces.at(0));
-  Trial trial(subject, parse_strategy(strategy),
+  Trial trial(Contender(subject, parse_strategy(strategy)),
               {.device = {.like_recorded = LikeRecorded::addresses_and_refusals}});
   EXPECT_EQ(trial.run({}).metrics.ooms, 0u);
   std::vector<Address> addresses;
@@ -212,16 +212,18 @@ TEST(Trial, OnAHostTheRegionsOfBfcGoDownward) {
   const Recording recording = of_host(false);
   const Subject subject(recording, recording.traces.at(0));
   const auto policy = [&](const char* strategy) {
-    return policy_for(subject, parse_strategy(strategy), AddressPolicy::automatic);
+    return Contender(subject, parse_strategy(strategy))
+        .order_of_addresses(AddressPolicy::automatic);
   };
   EXPECT_EQ(policy("bfc"), AddressPolicy::downward);
   EXPECT_EQ(policy("direct"), AddressPolicy::upward);
   Recording of_gpu = of_host(false);
   of_gpu.traces[0].gpu = 0;
   const Subject other(of_gpu, of_gpu.traces[0]);
-  EXPECT_EQ(policy_for(other, parse_strategy("bfc"), AddressPolicy::automatic),
+  EXPECT_EQ(Contender(other, parse_strategy("bfc")).order_of_addresses(AddressPolicy::automatic),
             AddressPolicy::upward);
-  EXPECT_EQ(policy_for(other, parse_strategy("bfc:name=mklcpu"), AddressPolicy::automatic),
+  EXPECT_EQ(Contender(other, parse_strategy("bfc:name=mklcpu"))
+                .order_of_addresses(AddressPolicy::automatic),
             AddressPolicy::downward);
 }
 

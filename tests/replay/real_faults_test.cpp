@@ -82,7 +82,7 @@ Heard replay_with_fault(const Fault& fault, std::uint64_t n) {
   heard.error = message_of<DeviceError>([&] {
     const auto memory = open_cuda_memory(0, MEMREPLAY_STAND_IN_DRIVER);
     const Subject subject(recording, recording.traces.front());
-    Trial trial(subject, parse_strategy(fault.strategy),
+    Trial trial(Contender(subject, parse_strategy(fault.strategy)),
                 {.device = {.capacity = kEnough},
                  .memory = memory.get(),
                  .touch = Touch::all,

@@ -120,7 +120,7 @@ TEST_P(RealReplays, WhatIsCancelledGivesEverythingBackAndSaysWhatItFound) {
   const Recording recording = random_recording({});
   const Subject subject(recording, recording.traces.front());
   for (const char* strategy : {"torch", "torch:expandable_segments=True", "gmlake"}) {
-    Trial trial(subject, parse_strategy(strategy),
+    Trial trial(Contender(subject, parse_strategy(strategy)),
                 {.memory = memory.get(), .touch = Touch::all, .timed = true});
     later.cancelled = false;
     const ReplayResult result =

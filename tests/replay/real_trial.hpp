@@ -21,12 +21,11 @@ inline Outcome run(const Recording& recording, std::string_view strategy, Bytes 
                    Bytes granule, RealMemory* memory, ReplayOptions replaying = {}) {
   const Subject subject(recording, recording.traces.front());
   const StrategySpec spec = parse_strategy(strategy);
-  Trial trial(subject, spec,
+  Trial trial(Contender(subject, spec, replaying.program),
               {.device = {.capacity = capacity, .granularity = granule},
                .memory = memory,
                .touch = memory ? Touch::all : Touch::none,
-               .timed = memory != nullptr},
-              plan_for(subject, spec, replaying.program));
+               .timed = memory != nullptr});
   Outcome outcome;
   replaying.watcher = &outcome.holdings;
   ReplayResult result = trial.run(replaying);

@@ -37,10 +37,11 @@ const Trace& only_trace(const Recording& recording, std::optional<int> gpu) {
 
 /// The file holds one replay from the recorded start; where that leaves the figures open, those of
 /// the program itself are estimates.
-Run judge(const Subject& subject, const StrategySpec& spec, const OpenDevice& device,
-          const Setup& setup, const Control& control, ReplayResult result) {
+Run judge(const Contender& contender, const OpenDevice& device, const Setup& setup,
+          const Control& control, ReplayResult result) {
+  const Subject& subject = contender.subject();
   const LateStart late(subject, replay_options(subject.trace(), setup, control));
-  return judged(subject, spec, device, setup, late, std::move(result));
+  return judged(contender, device, setup, late, std::move(result));
 }
 
 /// Replays the chosen devices; empty after an interruption.
@@ -57,13 +58,14 @@ std::optional<Recording> replayed(const Recording& recording, const StrategySpec
     }
     const Subject subject = Chosen{&recording, trace, made}.subject(control);
     const OpenDevice device = simulated(sized_for(subject, setup.device));
-    RecordedReplay replay = record_replay(subject, spec, trial_options(device, setup),
-                                          replay_options(*trace, setup, control));
+    const ReplayOptions replaying = replay_options(*trace, setup, control);
+    const Contender contender(subject, spec, replaying.program);
+    RecordedReplay replay = record_replay(contender, trial_options(device, setup), replaying);
     if (!replay.result.finished) return std::nullopt;
-    runs.push_back(judge(subject, spec, device, setup, control, std::move(replay.result)));
+    runs.push_back(judge(contender, device, setup, control, std::move(replay.result)));
     if (control.stopped()) return std::nullopt;
     replays.push_back(std::move(replay.trace));
-    if (replays.size() == 1) snapshot = snapshot_of(subject, spec, {});
+    if (replays.size() == 1) snapshot = snapshot_of(contender, {});
   }
   snapshot->traces = std::move(replays);
   return snapshot;

@@ -19,11 +19,12 @@ std::string conf_of(const StrategySpec& spec) {
   return conf;
 }
 
-RecordedSettings settings_of_run(const Subject& subject, const StrategySpec& spec) {
-  const auto model = subject.model_of(spec);
+RecordedSettings settings_of_run(const Contender& contender) {
+  const std::optional<TorchModel>& model = contender.model();
+  const StrategySpec& spec = contender.spec();
   if (!model) return {};
   if (spec.name == "recorded") {
-    RecordedSettings settings = *subject.settings();
+    RecordedSettings settings = *contender.subject().settings();
     if (!spec.release.empty()) settings.oldest_release = model->release.text();
     return settings;
   }
@@ -51,18 +52,14 @@ bool has_annotations(const Trace& trace) {
 
 }  // namespace
 
-ReplayRecorder::ReplayRecorder(const Trace& source, const Trial& trial,
-                               std::function<Bytes(Bytes)> charged, bool cold)
-    : source_(source),
-      trial_(trial),
-      calls_(trial.log().events()),
-      strategy_(trial.strategy()),
-      charged_(std::move(charged)),
-      builder_(source.gpu),
-      annotates_(has_annotations(source)) {
-  builder_.reserve_at_most(source.size());
+ReplayRecorder::ReplayRecorder(const Contender& contender, bool cold)
+    : source_(contender.subject().trace()),
+      model_(contender.model()),
+      builder_(source_.gpu),
+      annotates_(has_annotations(source_)) {
+  builder_.reserve_at_most(source_.size());
   if (cold) return;
-  for (const SegmentInfo& segment : source.start.segments) {
+  for (const SegmentInfo& segment : source_.start.segments) {
     for (const BlockInfo& block : segment.blocks) {
       if (block.state != BlockState::free) to_come_.push_back({&segment, &block});
     }
@@ -70,14 +67,21 @@ ReplayRecorder::ReplayRecorder(const Trace& source, const Trial& trial,
   std::ranges::reverse(to_come_);
 }
 
+// PyTorch states refusals so.
+Bytes ReplayRecorder::charged(Bytes size) const {
+  if (!model_) return size;
+  const Bytes padding = model_->settings.request_padding;
+  return torch::round_size(size + padding, model_->settings.roundup_power2_divisions) - padding;
+}
+
 void ReplayRecorder::on_start(const EventState& begin, const Strategy&) {
   if (begin.event > 0) return;
   started_ = true;
   synchronised_ = false;
   unserved_.insert(unserved_.end(), to_come_.rbegin(), to_come_.rend());
-  device_events_ = calls_.size();
+  device_events_ = calls().size();
   builder_.trace().start = state();
-  for (const SegmentInfo& segment : strategy_.memory_state().segments) {
+  for (const SegmentInfo& segment : trial_->strategy().memory_state().segments) {
     held_[segment.address] = {segment.size, lane(segment.stream, segment.pool)};
   }
   for (const StartBlock& refused : unserved_) {
@@ -182,14 +186,14 @@ std::uint32_t ReplayRecorder::stack_of_event() const {
 /// What the strategy did before what is written next: it may have placed `fresh` meanwhile.
 void ReplayRecorder::catch_up(const Placement* fresh) {
   if (std::exchange(synchronised_, false)) complete_synchronised(fresh);
-  add_device_events(calls_.size());
+  add_device_events(calls().size());
 }
 
 // Completes the requested frees of blocks that the strategy no longer holds.
 void ReplayRecorder::complete_synchronised(const Placement* fresh) {
   if (pending_.empty()) return;
   std::vector<Address> held;
-  for (const SegmentInfo& segment : strategy_.memory_state().segments) {
+  for (const SegmentInfo& segment : trial_->strategy().memory_state().segments) {
     for (const BlockInfo& block : segment.blocks) {
       const bool is_fresh = fresh != nullptr && block.address == fresh->address;
       if (block.state != BlockState::free && !is_fresh) held.push_back(block.address);
@@ -203,7 +207,7 @@ void ReplayRecorder::complete_synchronised(const Placement* fresh) {
 }
 
 void ReplayRecorder::add_device_events(std::size_t to) {
-  for (; device_events_ < to; ++device_events_) add_device_event(calls_[device_events_]);
+  for (; device_events_ < to; ++device_events_) add_device_event(calls()[device_events_]);
 }
 
 void ReplayRecorder::add_device_event(const DeviceEvent& event) {
@@ -230,12 +234,12 @@ void ReplayRecorder::add(Op op, std::uint16_t lane, Slot slot, Bytes size, Addre
 }
 
 void ReplayRecorder::add_oom(Bytes size, std::uint16_t lane) {
-  add(Op::oom, lane, kNoSlot, charged_(size), trial_.device_free());
+  add(Op::oom, lane, kNoSlot, charged(size), trial_->device_free());
 }
 
 // A request that the recorded program was refused is freed as soon as it is served.
 void ReplayRecorder::add_served_after_all(const Placement& placement) {
-  const auto& log = calls_;
+  const auto& log = calls();
   std::size_t placed = log.size();
   while (placed > device_events_ && !obtains_memory(log[placed - 1].op)) --placed;
   if (std::exchange(synchronised_, false)) complete_synchronised(&placement);
@@ -302,7 +306,7 @@ MemoryState ReplayRecorder::state() {
   for (const auto& [handle, block] : live_) {
     if (!block.completed) by_address[block.address] = &block;
   }
-  MemoryState state = strategy_.memory_state();
+  MemoryState state = trial_->strategy().memory_state();
   for (SegmentInfo& segment : state.segments) {
     segment.stream = builder_.stream(handle_of(segment.stream));
     segment.pool =
@@ -321,31 +325,21 @@ MemoryState ReplayRecorder::state() {
   return state;
 }
 
-RecordedReplay record_replay(const Subject& subject, const StrategySpec& spec, TrialOptions options,
+RecordedReplay record_replay(const Contender& contender, const TrialOptions& options,
                              ReplayOptions replaying) {
-  options.log_device = true;
-  const auto model = subject.model_of(spec);
-  const auto charged = [&model](Bytes size) {
-    if (!model) return size;
-    const Bytes padding = model->settings.request_padding;
-    return torch::round_size(size + padding, model->settings.roundup_power2_divisions) - padding;
-  };
-  Trial trial(subject, spec, options, plan_for(subject, spec, replaying.program));
-  ReplayRecorder recorder(subject.trace(), trial, charged,
-                          replaying.program.start == StartMode::cold);
+  ReplayRecorder recorder(contender, replaying.program.start == StartMode::cold);
   replaying.watcher = &recorder;
-  ReplayResult result = trial.run(replaying);
+  auto [result, trial] = replay(contender, options, replaying);
   return {recorder.finish(), std::move(result)};
 }
 
-Recording snapshot_of(const Subject& subject, const StrategySpec& spec,
-                      std::vector<Trace> replays) {
-  const Recording& source = subject.recording();
+Recording snapshot_of(const Contender& contender, std::vector<Trace> replays) {
+  const Recording& source = contender.subject().recording();
   Recording recording;
   recording.path = source.path;
   recording.format = kTorchPickleFormat;
   recording.traces = std::move(replays);
-  recording.settings = settings_of_run(subject, spec);
+  recording.settings = settings_of_run(contender);
   recording.annotations = source.annotations;
   recording.texts = source.texts;
   recording.frames = source.frames;

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -21,11 +21,14 @@ namespace memreplay {
 /// frees under way costs the strategy's whole state.
 class ReplayRecorder final : public Watcher {
  public:
-  /// `charged` is what the strategy makes of a requested size: PyTorch states refusals so.
-  /// `cold`: what existed before the recording does not in this replay. All outlive this.
-  ReplayRecorder(const Trace& source, const Trial& trial, std::function<Bytes(Bytes)> charged,
-                 bool cold);
+  /// `cold`: what existed before the recording does not in this replay. Both the contender and the
+  /// trial that it hears of outlive this.
+  ReplayRecorder(const Contender& contender, bool cold);
 
+  bool needs_device_log() const override { return true; }
+  void on_run(const Subject&, const Trial& trial, WatcherGroup& /*also*/) override {
+    trial_ = &trial;
+  }
   void on_start(const EventState& begin, const Strategy& strategy) override;
   void on_event(const EventState& state, const Strategy& strategy) override;
 
@@ -58,6 +61,8 @@ class ReplayRecorder final : public Watcher {
     std::uint16_t lane = 0;
   };
 
+  const std::vector<DeviceEvent>& calls() const { return trial_->log().events(); }
+  Bytes charged(Bytes size) const;
   void fill_regions(std::vector<SegmentInfo>& segments) const;
   std::uint16_t lane(StreamIndex stream, PoolIndex pool);
   std::uint16_t lane_of_event() { return lane_of_source(source_.lane(event_)); }
@@ -78,15 +83,13 @@ class ReplayRecorder final : public Watcher {
   MemoryState state();
 
   const Trace& source_;
-  const Trial& trial_;
-  const std::vector<DeviceEvent>& calls_;  ///< to the device
-  const Strategy& strategy_;
-  std::function<Bytes(Bytes)> charged_;
+  const std::optional<TorchModel>& model_;
+  const Trial* trial_ = nullptr;
   TraceBuilder builder_;
   std::size_t event_ = 0;  ///< the source's event under way
   bool started_ = false;
   bool synchronised_ = false;        ///< since this last caught up
-  std::size_t device_events_ = 0;    ///< how many of `calls_` are written
+  std::size_t device_events_ = 0;    ///< how many of `calls` are written
   std::vector<StartBlock> to_come_;  ///< blocks of the source's start not placed yet, last first
   std::vector<StartBlock> unserved_;
   std::unordered_map<Handle, Live> live_;
@@ -103,14 +106,13 @@ struct RecordedReplay {
   ReplayResult result;
 };
 
-/// Replays the subject under `spec` and records it. `charged` sizes and settings are those of the
-/// strategy. Throws as Trial does.
-RecordedReplay record_replay(const Subject& subject, const StrategySpec& spec, TrialOptions options,
+/// Replays the contender and records it. Throws as Trial does.
+RecordedReplay record_replay(const Contender& contender, const TrialOptions& options,
                              ReplayOptions replaying);
 
-/// The PyTorch snapshot of these replays, all of the subject's recording under `spec`: stacks,
+/// The PyTorch snapshot of these replays, all of the contender's recording: stacks,
 /// texts and annotations are kept, the settings are those of the replay where it was under
 /// PyTorch's allocator.
-Recording snapshot_of(const Subject& subject, const StrategySpec& spec, std::vector<Trace> replays);
+Recording snapshot_of(const Contender& contender, std::vector<Trace> replays);
 
 }  // namespace memreplay

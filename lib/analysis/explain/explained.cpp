@@ -48,9 +48,10 @@ void replay_in(View& view, const Subject& subject, const ExplainQuestion& questi
   replaying.program.refusals_stand = view.device.unknown_size;
   const TrialOptions trial{.device = view.device.options};
   view.late = std::make_unique<LateStart>(subject, replaying);
+  const Contender contender(subject, view.spec, replaying.program);
   if (view.late->applies()) {
-    Trial plain(subject, view.spec, trial, plan_for(subject, view.spec, replaying.program));
-    view.estimate = view.late->instead_of(plain.run(replaying), view.spec, view.device.options);
+    const ReplayResult plain = replay(contender, trial, replaying).result;
+    view.estimate = view.late->instead_of(plain, contender, view.device.options);
   }
   if (view.estimate) {
     replaying.begin_with = view.late->warm().beginning(view.estimate->nearest);
@@ -58,7 +59,7 @@ void replay_in(View& view, const Subject& subject, const ExplainQuestion& questi
   // Behind a refused request the program would have gone another way.
   const At::Kind at = question.at.kind;
   replaying.stops.at_oom = at == At::Kind::usual || at == At::Kind::oom;
-  view.source = std::make_unique<ReplayedMoments>(subject, view.spec, trial, replaying);
+  view.source = std::make_unique<ReplayedMoments>(contender, trial, replaying);
 }
 
 // Whether all that was recorded happens on the device too, and nothing else.

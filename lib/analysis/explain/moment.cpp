@@ -184,11 +184,10 @@ std::vector<Bytes> RecordedMoments::allocated_after(
 }
 
 Curves ReplayedMoments::curves() const {
-  MomentWatch watcher(subject_.trace());
-  Trial trial(subject_, spec_, options_, plan_for(subject_, spec_, replaying_.program));
+  MomentWatch watcher(contender_.subject().trace());
   ReplayOptions replaying = replaying_;
   replaying.watcher = &watcher;
-  const ReplayResult result = trial.run(replaying);
+  const ReplayResult result = replay(contender_, options_, replaying).result;
   watcher.curves.retries = result.metrics.oom_retries;
   if (result.metrics.first_oom && watcher.curves.ooms.empty()) watcher.curves.start_refused = true;
   return std::move(watcher.curves);
@@ -197,29 +196,28 @@ Curves ReplayedMoments::curves() const {
 std::vector<Bytes> ReplayedMoments::allocated_after(
     const std::vector<std::uint64_t>& events) const {
   AllocatedLog log(events);
-  Trial trial(subject_, spec_, options_, plan_for(subject_, spec_, replaying_.program));
   ReplayOptions replaying = replaying_;
   replaying.watcher = &log;
-  trial.run(replaying);
+  replay(contender_, options_, replaying);
   log.bytes.resize(events.size(), 0);
   return std::move(log.bytes);
 }
 
 Moment ReplayedMoments::replayed_to(std::uint64_t to, std::uint64_t event) const {
-  Trial trial(subject_, spec_, options_, plan_for(subject_, spec_, replaying_.program));
   ReplayOptions replaying = replaying_;
   replaying.program.to = to;
-  const ReplayResult result = trial.run(replaying);
+  const auto [result, trial] = replay(contender_, options_, replaying);
+  const Trace& trace = contender_.subject().trace();
   Moment moment;
-  moment.memory = trial.strategy().memory_state();
+  moment.memory = trial->strategy().memory_state();
   // A block that was to come back is what was asked for, and live no longer.
-  const bool comes_back = to > event && !is_request(subject_.trace().ops[event]);
-  moment.live = live_before(subject_.trace(), comes_back ? to : event);
-  moment.device_free = trial.device_free();
-  moment.allowed = trial.strategy().free_space().obtainable;
+  const bool comes_back = to > event && !is_request(trace.ops[event]);
+  moment.live = live_before(trace, comes_back ? to : event);
+  moment.device_free = trial->device_free();
+  moment.allowed = trial->strategy().free_space().obtainable;
   if (to > event) {
-    const Bytes needed = device_bytes_for(subject_.trace().sizes[event], subject_.model_of(spec_),
-                                          options_.device.granularity);
+    const Bytes needed =
+        device_bytes_for(trace.sizes[event], contender_.model(), options_.device.granularity);
     moment.limited = moment.allowed < needed;
     // The device had as much and no limit is known, so it was a rule of the strategy's.
     if (moment.device_free >= needed && !moment.limited) moment.allowed = 0;

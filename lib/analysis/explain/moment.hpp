@@ -66,10 +66,8 @@ class RecordedMoments final : public MomentSource {
 /// As a strategy would have it; a replay for every question.
 class ReplayedMoments final : public MomentSource {
  public:
-  ReplayedMoments(const Subject& subject, StrategySpec spec, TrialOptions options,
-                  ReplayOptions replaying)
-      : subject_(subject),
-        spec_(std::move(spec)),
+  ReplayedMoments(Contender contender, TrialOptions options, ReplayOptions replaying)
+      : contender_(std::move(contender)),
         options_(std::move(options)),
         replaying_(std::move(replaying)) {}
   Curves curves() const override;
@@ -80,8 +78,7 @@ class ReplayedMoments final : public MomentSource {
  private:
   Moment replayed_to(std::uint64_t to, std::uint64_t event) const;
 
-  const Subject& subject_;
-  StrategySpec spec_;
+  Contender contender_;
   TrialOptions options_;
   ReplayOptions replaying_;
 };

@@ -10,7 +10,6 @@
 #include "program/early_end.hpp"
 #include "program/summary.hpp"
 #include "program/too_much.hpp"
-#include "replay/exactness.hpp"
 
 namespace memreplay {
 namespace {
@@ -47,14 +46,14 @@ std::optional<AsRecorded> as_recorded(const Job& job, const StrategySpec& spec,
   trying.watch_capacity = true;
   ReplayOptions replaying = replay_options(job.subject.trace(), job.setup, job.control);
   replaying.measuring.from = 0;
-  Trial trial(job.subject, spec, trying, plan_for(job.subject, spec, replaying.program));
-  AsRecorded found{trial.run(replaying), trial.watch()->usage().peak_awake};
-  if (!found.result.finished ||
-      start_matters(job.subject, spec, trying.device.room(), found.result)) {
+  const Contender contender(job.subject, spec, replaying.program);
+  auto [result, trial] = replay(contender, trying, replaying);
+  if (!result.finished || contender.start_matters(trying.device.room(), result)) {
     return std::nullopt;
   }
+  AsRecorded found{std::move(result), trial->watch()->usage().peak_awake};
   // Who looks at the size of the device may do otherwise on the least one.
-  if (capacity || !trial.watch()->asked_for_size()) return found;
+  if (capacity || !trial->watch()->asked_for_size()) return found;
   return as_recorded(job, spec,
                      round_up(found.held + trying.device.reserve, trying.device.granularity));
 }
@@ -82,7 +81,8 @@ bool starts_otherwise(const Job& job, std::optional<Bytes> enough) {
 Run judged_there(const Job& job, const StrategySpec& spec, const Fit& fit,
                  std::optional<Bytes> enough, ReplayResult result) {
   const Bytes room = *fit.smallest - job.setup.device.reserve.value_or(0);
-  Run there = judged(job.subject, spec, job.setup, room, std::move(result), std::nullopt);
+  Run there =
+      judged(Contender(job.subject, spec), job.setup, room, std::move(result), std::nullopt);
   if ((fit.bounded_by_start || starts_otherwise(job, enough)) && there.exact) {
     there.exact = false;
     there.inexact_because =
@@ -109,7 +109,7 @@ std::optional<BytesInterval> interval_of(const Job& job, const StrategySpec& spe
     interval.high = with_others(*enough);
   } else {
     device.capacity.reset();
-    const auto estimate = job.late.warm().estimate(spec, device);
+    const auto estimate = job.late.warm().estimate(Contender(job.subject, spec), device);
     if (!estimate) return std::nullopt;
     interval.high = with_others(estimate->peak_reserved.interval.high);
   }

@@ -32,10 +32,7 @@ struct Outcome {
 class Search {
  public:
   Search(const Subject& subject, const StrategySpec& spec, const FitOptions& options)
-      : subject_(subject),
-        spec_(spec),
-        options_(options),
-        plan_(plan_for(subject, spec, options.replaying.program)) {
+      : options_(options), contender_(subject, spec, options.replaying.program) {
     options_.trial.watch_capacity = true;
     options_.replaying.stops.at_oom = true;
     options_.replaying.measuring.from = 0;
@@ -102,14 +99,14 @@ class Search {
           std::min(1.0, static_cast<double>(spent_) /
                             static_cast<double>(std::max<std::uint64_t>(options_.budget, 1))));
     }
-    spent_ += kEventsOfReplay + kCostOfLane * subject_.trace().lanes.size();
+    spent_ += kEventsOfReplay + kCostOfLane * contender_.subject().trace().lanes.size();
     TrialOptions trying = options_.trial;
     trying.device.capacity = capacity;
     // The capacity decides over refusals, not the recording.
     trying.device.like_recorded = std::min(trying.device.like_recorded, LikeRecorded::addresses);
-    Trial trial(subject_, spec_, trying, plan_);
     Attempt attempt;
-    attempt.result = trial.run(options_.replaying);
+    auto [result, trial] = replay(contender_, trying, options_.replaying);
+    attempt.result = std::move(result);
     ++fit_.replays;
     const RunMetrics& m = attempt.result.metrics;
     spent_ += m.events;
@@ -117,14 +114,14 @@ class Search {
       fit_.finished = false;
       return std::nullopt;
     }
-    const CapacityWatch& watch = *trial.watch();
+    const CapacityWatch& watch = *trial->watch();
     attempt.peak_held = watch.usage().peak_awake;
     attempt.least_refused = watch.least_refused();
-    attempt.sleeps =
-        !m.sleeps.empty() || (trying.sleeps_unseen && !subject_.pluggable_pools().empty());
+    attempt.sleeps = !m.sleeps.empty() ||
+                     (trying.sleeps_unseen && !contender_.subject().pluggable_pools().empty());
     attempt.lacks_at_wake =
         std::ranges::any_of(m.sleeps, [](const PoolSleep& sleep) { return sleep.missing > 0; });
-    attempt.moves_blocks = trial.strategy().usage().moves_blocks();
+    attempt.moves_blocks = trial->strategy().usage().moves_blocks();
     attempt.asked_for_size = watch.asked_for_size();
     const Bytes room =
         capacity.value_or(kEndless) - std::min(trying.device.reserve, capacity.value_or(kEndless));
@@ -267,10 +264,8 @@ class Search {
     }
   }
 
-  const Subject& subject_;
-  const StrategySpec& spec_;
   FitOptions options_;
-  std::shared_ptr<const Plan> plan_;
+  Contender contender_;
   Fit fit_;
   std::optional<ReplayResult> there_;  ///< on a device of `best_`
   std::map<Bytes, Outcome> known_;     ///< by `from`; they do not overlap

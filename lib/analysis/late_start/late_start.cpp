@@ -6,7 +6,6 @@
 #include <tuple>
 
 #include "analysis/late_start/stage.hpp"
-#include "replay/exactness.hpp"
 
 namespace memreplay {
 namespace {
@@ -49,12 +48,10 @@ bool LateStart::applies() const {
 }
 
 std::optional<WarmEstimate> LateStart::instead_of(const ReplayResult& replay,
-                                                  const StrategySpec& spec,
+                                                  const Contender& contender,
                                                   const SimulatedDeviceOptions& device) const {
-  if (!applies() || !start_matters(subject_, spec, device.room(), replay)) {
-    return std::nullopt;
-  }
-  return warm().estimate(spec, device);
+  if (!applies() || !contender.start_matters(device.room(), replay)) return std::nullopt;
+  return warm().estimate(contender, device);
 }
 
 const WarmStart& LateStart::warm() const {
@@ -85,8 +82,8 @@ void WarmEstimate::enter_into(RunMetrics& metrics) const {
 /// The guesses for one strategy on one device.
 class WarmStart::Guesses {
  public:
-  Guesses(const WarmStart& warm, const StrategySpec& spec, const SimulatedDeviceOptions& device)
-      : warm_(warm), stage_(warm.subject_, warm.script_, spec, device, warm.replaying_) {}
+  Guesses(const WarmStart& warm, const Contender& contender, const SimulatedDeviceOptions& device)
+      : warm_(warm), stage_(contender, warm.script_, device, warm.replaying_) {}
 
   using Quantity = Bytes StageOutcome::*;
 
@@ -162,15 +159,15 @@ class WarmStart::Guesses {
 WarmStart::WarmStart(const Subject& subject, const ReplayOptions& replaying)
     : subject_(subject),
       replaying_(replaying),
-      recorded_spec_(as_verified(usual_strategy(subject.recording()), subject)),
-      model_(*subject.model_of(recorded_spec_)),
-      parts_(warm_parts(subject.trace(), model_.settings)),
+      usual_(subject, as_verified(usual_strategy(subject.recording()), subject)),
+      parts_(warm_parts(subject.trace(), usual_.model()->settings)),
       rehearsed_(program_of(subject, {.ignore_empty_cache = replaying.program.ignore_empty_cache})),
       measured_(program_of(subject, replaying.program)),
       script_{rehearsed_, measured_, parts_},
       endless_{.policy = AddressPolicy::automatic},
-      recorded_(subject, script_, recorded_spec_, endless_, replaying_),
-      steps_(memreplay::earlier_steps(parts_, model_.settings.expandable_segments, recorded_)) {}
+      recorded_(usual_, script_, endless_, replaying_),
+      steps_(memreplay::earlier_steps(parts_, usual_.model()->settings.expandable_segments,
+                                      recorded_)) {}
 
 bool WarmStart::applies_to(const Subject& subject) {
   return subject.verified() != nullptr && !subject.trace().start.segments.empty() &&
@@ -194,8 +191,8 @@ Beginning WarmStart::beginning(const Preparation& preparation) const {
 Beginning WarmStart::after_earlier_steps(const StrategySpec& spec) const {
   if (!can_rehearse(spec)) return {};
   if (starts_small(subject_.trace())) {
-    return beginning(adopts_start(subject_, as_verified(spec, subject_)) ? kStateKept
-                                                                         : kBlocksAlone);
+    const Contender contender(subject_, as_verified(spec, subject_));
+    return beginning(contender.adopts_start() ? kStateKept : kBlocksAlone);
   }
   return beginning(preparation_of(Guess::Way::largest_step, steps_));
 }
@@ -221,18 +218,19 @@ std::optional<WarmEstimate> WarmStart::beside_small_start(Guesses& guesses, cons
   return estimate;
 }
 
-std::optional<WarmEstimate> WarmStart::estimate(const StrategySpec& spec,
+std::optional<WarmEstimate> WarmStart::estimate(const Contender& contender,
                                                 const SimulatedDeviceOptions& device) const {
-  if (!can_rehearse(spec)) return std::nullopt;
-  Guesses guesses(*this, spec, device);
-  const auto model = subject_.model_of(spec);
+  if (!can_rehearse(contender.spec())) return std::nullopt;
+  Guesses guesses(*this, contender, device);
+  const std::optional<TorchModel>& model = contender.model();
   const Bytes most = model ? most_of(model->settings, device) : device.room().value_or(UINT64_MAX);
   if (model) {
     if (const auto narrow = beside_small_start(guesses, *model, most)) return narrow;
   }
   const StageOutcome recorded = recorded_outcome(kStateKept);
-  const Target& target = model ? target_of(model_, *model, device.room(), recorded.peak_reserved)
-                               : target_of_other(spec.name);
+  const Target& target =
+      model ? target_of(*usual_.model(), *model, device.room(), recorded.peak_reserved)
+            : target_of_other(contender.spec().name);
 
   WarmEstimate estimate{
       .peak_reserved = guesses.estimated(target, &StageOutcome::peak_reserved),
@@ -247,7 +245,7 @@ std::optional<WarmEstimate> WarmStart::estimate(const StrategySpec& spec,
   estimate.peak_reserved.keep_within(there.peak_allocated, most);
   estimate.end_reserved.keep_within(there.end_allocated, most);
   estimate.end_reserved.keep_below(estimate.peak_reserved);
-  const bool keeps = model && adopts_start(subject_, spec);
+  const bool keeps = contender.adopts_start();
   estimate.oom_retries = (keeps ? guesses.outcome(Guess::Way::kept) : there).oom_retries;
   estimate.ooms = std::max<std::uint64_t>(there.ooms, estimate.fits ? 0 : 1);
   return estimate;

@@ -10,6 +10,7 @@
 #include "analysis/late_start/rehearsal.hpp"
 #include "analysis/late_start/stage.hpp"
 #include "metrics/run_metrics.hpp"
+#include "replay/contender.hpp"
 #include "replay/replay.hpp"
 #include "verify/subject.hpp"
 
@@ -62,7 +63,7 @@ class WarmStart {
   /// Unset where the strategy cannot be rehearsed: it follows a plan, or moves blocks away. Costs
   /// at most nine replays, and the first time that settings differ in some way from those recorded
   /// up to eight more.
-  std::optional<WarmEstimate> estimate(const StrategySpec& spec,
+  std::optional<WarmEstimate> estimate(const Contender& contender,
                                        const SimulatedDeviceOptions& device) const;
 
   /// For a replay of the subject after its earlier steps, which says whether a device would have
@@ -81,8 +82,7 @@ class WarmStart {
   StageOutcome recorded_outcome(const Preparation& preparation) const;
   const Subject& subject_;
   ReplayOptions replaying_;
-  StrategySpec recorded_spec_;
-  TorchModel model_;  ///< the recorded allocator's
+  Contender usual_;  ///< the recorded allocator
   WarmParts parts_;
   Program rehearsed_;
   Program measured_;
@@ -106,7 +106,7 @@ class LateStart {
 
   /// The estimate for a replay that began with that; unset where the recording determines its
   /// figures, or they cannot be estimated. Costs nothing in the first case, else see WarmStart.
-  std::optional<WarmEstimate> instead_of(const ReplayResult& replay, const StrategySpec& spec,
+  std::optional<WarmEstimate> instead_of(const ReplayResult& replay, const Contender& contender,
                                          const SimulatedDeviceOptions& device) const;
 
   /// Only where it applies.

@@ -76,8 +76,8 @@ std::vector<WithStart> with_starts(const Subject& of, const MadeRecording& sprea
 }
 
 double peak_reserved(const Subject& subject) {
-  Trial trial(subject, usual_strategy(subject.recording()), {});
-  return static_cast<double>(trial.run({}).metrics.peak_reserved);
+  const Contender usual(subject, usual_strategy(subject.recording()));
+  return static_cast<double>(replay(usual, {}, {}).result.metrics.peak_reserved);
 }
 
 /// Segments of large blocks in the order in which they were obtained.
@@ -232,8 +232,9 @@ std::optional<SettledMemory> settled_start(const Subject& made, const Subject& o
   const std::uint64_t guests_at = optimizer_at(made.recording(), made.trace(), from);
   const WarmParts parts = parts_of(made, of, *model, how, guests_at != UINT64_MAX);
   const Program program = program_of(made);
-  SimulatedDevice device({.policy = policy_for(made, spec, AddressPolicy::automatic)});
-  const std::unique_ptr<Strategy> strategy = make_strategy(spec, made.context(device));
+  const Contender contender(made, spec);
+  SimulatedDevice device({.policy = contender.order_of_addresses(AddressPolicy::automatic)});
+  const std::unique_ptr<Strategy> strategy = contender.make(made.context(device));
   std::vector<Placement> placed(program.slot_count);
   const WarmScript script{program, program, parts, from, guests_at};
   Rehearsal rehearsal(script, *strategy, device, placed);

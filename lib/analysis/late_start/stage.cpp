@@ -167,23 +167,19 @@ Bytes counter(const RunMetrics& metrics, std::string_view name) {
 
 }  // namespace
 
-Stage::Stage(const Subject& subject, const WarmScript& script, const StrategySpec& spec,
+Stage::Stage(const Contender& contender, const WarmScript& script,
              const SimulatedDeviceOptions& device, const ReplayOptions& replaying)
-    : subject_(subject),
-      script_(script),
-      spec_(spec),
-      device_options_(device),
-      replaying_(replaying) {}
+    : contender_(contender), script_(script), device_options_(device), replaying_(replaying) {}
 
 Stage::Scene Stage::empty_scene() const {
   SimulatedDeviceOptions options = device_options_;
-  options.policy = policy_for(subject_, spec_, options.policy);
+  options.policy = contender_.order_of_addresses(options.policy);
   Scene scene{.device = std::make_unique<SimulatedDevice>(options),
               .strategy = {},
               .placed = std::vector<Placement>(script_.rehearsed.slot_count)};
-  StrategyContext context = subject_.context(*scene.device);
+  StrategyContext context = contender_.subject().context(*scene.device);
   context.capacity = device_options_.capacity;
-  scene.strategy = make_strategy(subject_.with_release(spec_), context);
+  scene.strategy = contender_.make(context);
   return scene;
 }
 

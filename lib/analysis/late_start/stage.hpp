@@ -11,9 +11,9 @@
 
 #include "analysis/late_start/rehearsal.hpp"
 #include "device/simulated_device.hpp"
+#include "replay/contender.hpp"
 #include "replay/replay.hpp"
 #include "strategy/torch/torch.hpp"
-#include "verify/subject.hpp"
 
 namespace memreplay {
 
@@ -38,8 +38,8 @@ class Stage {
  public:
   /// All arguments outlive this. `replaying` says what is measured. Throws UsageError where the
   /// strategy cannot be made.
-  Stage(const Subject& subject, const WarmScript& script, const StrategySpec& spec,
-        const SimulatedDeviceOptions& device, const ReplayOptions& replaying);
+  Stage(const Contender& contender, const WarmScript& script, const SimulatedDeviceOptions& device,
+        const ReplayOptions& replaying);
 
   /// Reserved after a preparation; unset where the strategy cannot take it.
   std::optional<Bytes> reserved_after(const Preparation& preparation);
@@ -62,9 +62,8 @@ class Stage {
   /// Uses the scene up.
   StageOutcome measure(Scene scene) const;
 
-  const Subject& subject_;
+  Contender contender_;
   const WarmScript& script_;
-  const StrategySpec& spec_;
   const SimulatedDeviceOptions& device_options_;
   const ReplayOptions& replaying_;
   std::map<Preparation, Scene> scenes_;

@@ -95,9 +95,8 @@ class Minimiser {
     ReplayOptions replaying = options_.replaying;
     replaying.stops.at_oom = options_.keep != Keep::gap;
     replaying.stops.cancelled = nullptr;  // without it there is nothing to go on with
-    Trial trial(subject_, original, options_.trial,
-                plan_for(subject_, original, replaying.program));
-    result_.summary.before = trial.run(replaying).metrics;
+    const Contender contender(subject_, original, replaying.program);
+    result_.summary.before = replay(contender, options_.trial, replaying).result.metrics;
     result_.summary.events_before = subject_.trace().size();
     const auto& oom = result_.summary.before.first_oom;
     result_.summary.kept = oom && options_.keep != Keep::gap ? kind_of(*oom) : Kept::gap;
@@ -181,11 +180,12 @@ class Minimiser {
     ReplayOptions replaying;
     replaying.stops.at_oom = result_.summary.kept != Kept::gap || needs_no_oom_;
     replaying.watcher = watcher;
-    Trial trial(subject, spec_, options_.trial, plan_for(subject, spec_, replaying.program));
+    const Contender contender(subject, spec_, replaying.program);
+    const auto [result, trial] = replay(contender, options_.trial, replaying);
     ++result_.summary.replays;
-    Outcome outcome{trial.run(replaying).metrics};
-    const FreeSpace space = trial.strategy().free_space();
-    const Bytes outside = std::min(trial.device_free(), space.obtainable);
+    Outcome outcome{result.metrics};
+    const FreeSpace space = trial->strategy().free_space();
+    const Bytes outside = std::min(trial->device_free(), space.obtainable);
     outcome.free = space.total + outside;
     outcome.largest_free = std::max(space.largest, outside);
     spent_ += outcome.metrics.events + kCostOfReplay;

@@ -153,10 +153,10 @@ StrategySpec fitted(const Subject& subject, const StrategySpec& spec, Setup setu
   const OpenDevice device = simulated(sized_for(subject, setup.device));
   setup.stop_at_oom = true;
   const auto metrics_of = [&](const StrategySpec& tried) {
-    Trial trial(subject, tried, trial_options(device, setup));
     ReplayOptions replaying = replay_options(subject.trace(), setup, control);
     replaying.program.refusals_stand = device.unknown_size;
-    return trial.run(replaying).metrics;
+    return replay(Contender(subject, tried), trial_options(device, setup), replaying)
+        .result.metrics;
   };
   // What was refused when it was recorded is refused by an arena of any size.
   const auto falls_short = [](const RunMetrics& metrics) {

@@ -87,22 +87,22 @@ PhaseSetting phase_setting(std::string_view text) {
   return {std::string(text.substr(0, mark)), std::string(text.substr(mark + kMark.size()))};
 }
 
-PhasedSettings phased_settings(const Subject& subject, const StrategySpec& spec,
-                               const Setup& setup) {
+PhasedSettings phased_settings(const Contender& contender, const Setup& setup) {
   PhasedSettings phased;
   if (setup.phase_settings.empty()) return phased;
-  const auto model = subject.model_of(spec);
-  if (!model) {
+  const StrategySpec& spec = contender.spec();
+  if (!contender.model()) {
     throw UsageError(
         fmt::format("--set: strategy '{}' reads no settings of PyTorch; expected torch or recorded",
                     spec.text));
   }
+  const Subject& subject = contender.subject();
   const Trace& trace = subject.trace();
   if (!trace.coverage.starts_empty) {
     throw UsageError("--set: the recording starts late; expected one from the program's start");
   }
   const std::vector<Phase> phases = annotated_phases(subject.recording(), trace);
-  torch::PassedSettings settings(spec, subject.settings(), *model);
+  torch::PassedSettings settings(spec, subject.settings(), *contender.model());
   for (const PhaseEdge& edge : edges_of(setup.phase_settings, phases, trace.size())) {
     phased.calls.push_back(
         {edge.event,

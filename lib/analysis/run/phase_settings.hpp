@@ -6,8 +6,6 @@
 
 #include "analysis/run/setup.hpp"
 #include "replay/trial.hpp"
-#include "strategy/registry.hpp"
-#include "verify/subject.hpp"
 
 namespace memreplay {
 
@@ -22,7 +20,6 @@ struct PhasedSettings {
 
 /// Throws UsageError for a phase that the recording does not annotate, naming those that it does,
 /// for a strategy that is not PyTorch's, and for a recording that starts late.
-PhasedSettings phased_settings(const Subject& subject, const StrategySpec& spec,
-                               const Setup& setup);
+PhasedSettings phased_settings(const Contender& contender, const Setup& setup);
 
 }  // namespace memreplay

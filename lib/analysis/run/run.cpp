@@ -10,7 +10,6 @@
 #include "program/judge.hpp"
 #include "program/recorded_device.hpp"
 #include "program/too_much.hpp"
-#include "replay/exactness.hpp"
 #include "replay/watch/run_recorder.hpp"
 #include "trace/recorded_levels.hpp"
 #include "trace/trace.hpp"
@@ -61,39 +60,43 @@ void refuse_empty_range(const Setup& setup, const ReplayOptions& options, const 
 
 /// Everything that the replays of one run share.
 struct Job {
-  const Subject& subject;
-  const StrategySpec& spec;
+  const Contender& contender;
   const OpenDevice& device;
   const Setup& setup;
-  std::shared_ptr<const Plan> plan;
   ReplayOptions replaying;
   const Control& control;
   PhasedSettings phased;
 };
 
+/// Draws a run into `picture`, which outlives it.
+class Drawing final : public Watcher {
+ public:
+  Drawing(const Job& job, std::optional<RunPicture>* picture) : job_(job), picture_(picture) {}
+
+  void on_run(const Subject& subject, const Trial& trial, WatcherGroup& also) override {
+    const ProgramOptions& program = job_.replaying.program;
+    also.add(recorder_.emplace(subject.trace(), trial.device(), trial.log(),
+                               RunRecorder::Options{*job_.setup.points, program.scale, program.to,
+                                                    program.refusals_stand}));
+  }
+  void on_run_end(const Trial& /*trial*/) override { *picture_ = recorder_->picture(); }
+
+ private:
+  const Job& job_;
+  std::optional<RunPicture>* picture_;
+  std::optional<RunRecorder> recorder_;
+};
+
 ReplayResult replay_once(const Job& job, Watcher* watcher, std::optional<RunPicture>* picture) {
   TrialOptions options = trial_options(job.device, job.setup);
-  options.log_device = watcher != nullptr && watcher->needs_device_log();
   options.settings_calls = job.phased.calls;
-  Trial trial(job.subject, job.spec, options, job.plan);
   ReplayOptions replaying = job.replaying;
+  Drawing drawing(job, picture);
   WatcherGroup watchers;
-  std::optional<RunRecorder> recorder;
-  if (watcher != nullptr) {
-    watchers.add(*watcher);
-    watcher->on_run(job.subject, trial, watchers);
-  }
-  if (picture != nullptr) {
-    watchers.add(recorder.emplace(
-        job.subject.trace(), trial.device(), trial.log(),
-        RunRecorder::Options{*job.setup.points, replaying.program.scale, replaying.program.to,
-                             replaying.program.refusals_stand}));
-  }
+  if (watcher != nullptr) watchers.add(*watcher);
+  if (picture != nullptr) watchers.add(drawing);
   if (!watchers.empty()) replaying.watcher = &watchers;
-  ReplayResult result = trial.run(replaying);
-  if (watcher != nullptr) watcher->on_run_end(trial);
-  if (recorder) *picture = recorder->picture();
-  return result;
+  return replay(job.contender, std::move(options), replaying).result;
 }
 
 /// Replays that count are those after the warm-up; their times are taken together.
@@ -122,13 +125,9 @@ ReplayResult replay_repeatedly(const Job& job, Watcher* watcher,
 }
 
 // Under the recorded settings all happens as it was recorded on any device of at least that size.
-void weigh_size(const Subject& subject, const StrategySpec& spec, const Setup& setup, Run& run) {
+void weigh_size(const Job& job, Run& run) {
   if (!run.exact || run.device.capacity_from != CapacityFrom::recorded_retries) return;
-  const auto model = subject.model_of(spec);
-  const auto recorded = subject.model_of(parse_strategy("recorded"));
-  const bool same =
-      setup.phase_settings.empty() && model && recorded && model->settings == recorded->settings;
-  if (same) return;
+  if (job.setup.phase_settings.empty() && job.contender.has_recorded_settings()) return;
   run.exact = false;
   run.inexact_because = "the recording does not say how large the device was, and here it was full";
 }
@@ -155,11 +154,10 @@ bool guesses_addresses(const Job& job) {
 // A tie between free blocks that addresses decide goes the other way where they do: a replay.
 void weigh_ties(const Job& job, Run& run) {
   if (!run.exact || run.as_recorded || !run.finished || !guesses_addresses(job)) return;
-  if (!goes_by_address(job.subject, job.spec)) return;
+  if (!job.contender.goes_by_address()) return;
   OpenDevice device{.options = job.device.options};
   device.options.policy = AddressPolicy::upward;
-  const Job other{job.subject, job.spec,      device,      job.setup,
-                  job.plan,    job.replaying, job.control, job.phased};
+  const Job other{job.contender, device, job.setup, job.replaying, job.control, job.phased};
   const ReplayResult result = replay_once(other, nullptr, nullptr);
   const RunMetrics& there = result.metrics;
   const RunMetrics& here = run.metrics;
@@ -176,29 +174,27 @@ void weigh_ties(const Job& job, Run& run) {
 /// Whether the settings and the rules are those under which it was recorded, and all of it is
 /// replayed.
 bool repeats_recording(const Job& job) {
-  const Subject& subject = job.subject;
+  const Subject& subject = job.contender.subject();
   const Setup& setup = job.setup;
   if (subject.origin() != nullptr || subject.verified() == nullptr || setup.scale != 1 ||
       setup.start != StartMode::automatic || setup.from || setup.to || setup.ignore_empty_cache ||
       !setup.phase_settings.empty()) {
     return false;
   }
-  const auto model = subject.model_of(job.spec);
-  const auto recorded = subject.model_of(parse_strategy("recorded"));
-  return model && recorded && model->settings == recorded->settings &&
-         model->release == recorded->release;
+  return job.contender.has_recorded_rules();
 }
 
 // What the recorded program reserved is known, however far the model departs from it.
 void weigh_recording(const Job& job, Run& run) {
-  const Trace& trace = job.subject.trace();
+  const Subject& subject = job.contender.subject();
+  const Trace& trace = subject.trace();
   if (run.exact || !run.finished || !repeats_recording(job) || !shows_reserved(trace)) return;
   RecordedLevels levels(trace);
   for (std::size_t event = 0; event < trace.size(); ++event) levels.play(event);
   const Bytes peak = levels.peaks().reserved().reserved;
   const std::optional<Bytes> room = job.device.room();
   const RunMetrics& here = run.metrics;
-  const auto shown = recorded_room(job.subject);
+  const auto shown = recorded_room(subject);
   if (shown ? !room || *room != shown->bytes : room && *room < peak) return;
   if (here.peak_reserved == peak && here.end_reserved == levels.reserved()) return;
   widen_to(run, peak, levels.reserved());
@@ -206,9 +202,9 @@ void weigh_recording(const Job& job, Run& run) {
 
 // What was cached before serves requests, as far as it lies right: all of it, or nothing.
 void weigh_cached(const Job& job, Run& run) {
-  const Bytes cached = job.subject.trace().coverage.cached_bytes;
+  const Bytes cached = job.contender.subject().trace().coverage.cached_bytes;
   if (cached == 0 || !run.finished || job.setup.start == StartMode::cold) return;
-  if (!job.subject.model_of(job.spec)) return;
+  if (!job.contender.model()) return;
   const RunMetrics& here = run.metrics;
   widen_to(run, here.peak_reserved + cached, here.end_reserved + cached);
 }
@@ -219,21 +215,21 @@ std::optional<JudgedRefusal> judged_refusal(const Job& job, const Run& run) {
   const SimulatedDeviceOptions& device = job.device.options;
   const bool as_recorded = run.as_recorded && !device.capacity;
   if (!oom || oom->told == OomPlace::Told::recorded || job.device.memory || as_recorded) return {};
-  const Bytes needed =
-      device_bytes_for(oom->requested, job.subject.model_of(job.spec), device.granularity);
+  const Bytes needed = device_bytes_for(oom->requested, job.contender.model(), device.granularity);
   JudgedRefusal judged{.refusal = refusal_of(*oom, needed, device.capacity)};
   if (judged.refusal.cause == Cause::fragmentation && job.setup.scale == 1) {
-    judged.too_much = too_much_in(job.subject.trace(), device.room());
+    judged.too_much = too_much_in(job.contender.subject().trace(), device.room());
   }
   judged.verdict = verdict_on(judged.refusal.cause, judged.too_much.has_value());
   return judged;
 }
 
 /// What the registry says of the strategy that a run was of.
-void describe(const Subject& subject, const StrategySpec& spec, Run& run) {
+void describe(const Contender& contender, Run& run) {
+  const StrategySpec& spec = contender.spec();
   const auto info = std::ranges::find(strategies(), spec.name, &StrategyInfo::name);
   const bool known = info != strategies().end();
-  run.tunable = subject.model_of(spec) || (known && info->settings_to_try != nullptr);
+  run.tunable = contender.model() || (known && info->settings_to_try != nullptr);
   const bool given = known && find_option(spec, info->takes_at_once).has_value();
   if (known && !given) run.taken_at_once = info->takes_at_once;
 }
@@ -272,15 +268,14 @@ TrialOptions trial_options(const OpenDevice& device, const Setup& setup) {
           .audit = setup.audit};
 }
 
-Run judged(const Subject& subject, const StrategySpec& spec, const Setup& setup,
-           std::optional<Bytes> room, ReplayResult result,
-           const std::optional<WarmEstimate>& estimate) {
+Run judged(const Contender& contender, const Setup& setup, std::optional<Bytes> room,
+           ReplayResult result, const std::optional<WarmEstimate>& estimate) {
   Run run;
-  run.strategy = spec.text;
-  run.gpu = subject.trace().gpu;
-  run.start_matters = start_matters(subject, spec, room, result);
+  run.strategy = contender.spec().text;
+  run.gpu = contender.subject().trace().gpu;
+  run.start_matters = contender.start_matters(room, result);
   run.inexact_because = setup.scale == 1
-                            ? why_inexact(subject, spec, run.start_matters, room, result)
+                            ? contender.why_inexact(run.start_matters, room, result)
                             : fmt::format("every size was divided by {}", human_count(setup.scale));
   run.exact = run.inexact_because.empty();
   run.as_recorded = run.exact && result.followed && result.followed->to_the_end;
@@ -298,21 +293,20 @@ void enter(const WarmEstimate& estimate, Run& run) {
   run.refused_before = estimate.refused_before;
 }
 
-Run judged(const Subject& subject, const StrategySpec& spec, const OpenDevice& device,
-           const Setup& setup, const LateStart& late, ReplayResult result) {
-  const auto estimate = late.instead_of(result, spec, device.options);
-  return judged(subject, spec, setup, device.room(), std::move(result), estimate);
+Run judged(const Contender& contender, const OpenDevice& device, const Setup& setup,
+           const LateStart& late, ReplayResult result) {
+  const auto estimate = late.instead_of(result, contender, device.options);
+  return judged(contender, setup, device.room(), std::move(result), estimate);
 }
 
 Run run(const Subject& subject, const StrategySpec& spec, const OpenDevice& device,
         const Setup& setup, const LateStart& late, Watcher* watcher, const Control& control) {
-  Job job{subject, spec,
-          device,  setup,
-          {},      replay_options(subject.trace(), setup, control),
-          control, phased_settings(subject, spec, setup)};
-  job.replaying.program.refusals_stand = device.unknown_size;
-  job.replaying.stops.progress = [&](double share) { control.show(spec.text, share); };
-  job.plan = plan_for(subject, spec, job.replaying.program);
+  ReplayOptions replaying = replay_options(subject.trace(), setup, control);
+  replaying.program.refusals_stand = device.unknown_size;
+  replaying.stops.progress = [&](double share) { control.show(spec.text, share); };
+  const Contender contender(subject, spec, replaying.program);
+  Job job{
+      contender, device, setup, std::move(replaying), control, phased_settings(contender, setup)};
   std::optional<RunPicture> drawn;
   std::optional<RunPicture>* picture = setup.points ? &drawn : nullptr;
   std::optional<ReplayResult> plain;  // where the start may not determine it
@@ -320,7 +314,7 @@ Run run(const Subject& subject, const StrategySpec& spec, const OpenDevice& devi
   if (late.applies() && !device.memory) {
     plain = replay_once(job, nullptr, nullptr);
     if (plain->finished) {
-      estimate = late.instead_of(*plain, spec, device.options);
+      estimate = late.instead_of(*plain, contender, device.options);
     }
     if (estimate) job.replaying.begin_with = late.warm().beginning(estimate->nearest);
   }
@@ -330,16 +324,16 @@ Run run(const Subject& subject, const StrategySpec& spec, const OpenDevice& devi
                             ? std::move(*plain)
                             : replay_repeatedly(job, watcher, picture);
   const bool was_full = result.refusals > 0;
-  Run run = judged(subject, spec, setup, device.room(), std::move(result), estimate);
+  Run run = judged(contender, setup, device.room(), std::move(result), estimate);
   run.device = device.summary;
-  if (was_full) weigh_size(subject, spec, setup, run);
+  if (was_full) weigh_size(job, run);
   weigh_ties(job, run);
   weigh_recording(job, run);
   weigh_cached(job, run);
   std::ranges::copy(job.phased.remarks, std::back_inserter(run.metrics.remarks));
   run.picture = std::move(drawn);
   run.refusal = judged_refusal(job, run);
-  describe(subject, spec, run);
+  describe(contender, run);
   return run;
 }
 

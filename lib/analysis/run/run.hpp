@@ -29,14 +29,13 @@ Run run(const Subject& subject, const StrategySpec& spec, const OpenDevice& devi
 
 /// Judges a replay that was made on the way to an answer, as `run` does, on a simulated device of
 /// `room` bytes (unset: endless). An estimate, where one is given, takes the place of its figures.
-Run judged(const Subject& subject, const StrategySpec& spec, const Setup& setup,
-           std::optional<Bytes> room, ReplayResult result,
-           const std::optional<WarmEstimate>& estimate);
+Run judged(const Contender& contender, const Setup& setup, std::optional<Bytes> room,
+           ReplayResult result, const std::optional<WarmEstimate>& estimate);
 
 /// Judges a replay from the recorded start that cannot be made again, as `run` does. Where its
 /// start leaves the result open, its figures are estimates.
-Run judged(const Subject& subject, const StrategySpec& spec, const OpenDevice& device,
-           const Setup& setup, const LateStart& late, ReplayResult result);
+Run judged(const Contender& contender, const OpenDevice& device, const Setup& setup,
+           const LateStart& late, ReplayResult result);
 
 /// Puts an estimate, which stands for a late start, in the place of the figures of a judged run.
 void enter(const WarmEstimate& estimate, Run& run);

@@ -133,8 +133,8 @@ class Player {
     ReplayOptions replaying;
     replaying.program.start = job_.question.setup.start;
     replaying.stops.cancelled = job_.control.stop;
-    Trial trial(made, spec, trying, plan_for(made, spec, replaying.program));
-    const ReplayResult result = trial.run(replaying);
+    const Contender contender(made, spec, replaying.program);
+    const ReplayResult result = replay(contender, trying, replaying).result;
     const RunMetrics& m = result.metrics;
     return {m.peak_reserved, m.peak_asked, m.ooms > 0, result.finished};
   }

@@ -40,15 +40,15 @@ Experiment try_on(const Bench& bench, const StrategySpec& spec, ReplayOptions re
   for (std::size_t i = 0; i < bench.subjects.size() && !experiment.given_up; ++i) {
     const Subject& subject = *bench.subjects[i];
     replaying.program.refusals_stand = i < bench.unknown_size.size() && bench.unknown_size[i];
-    Trial trial(subject, spec, {.device = bench.devices[i]});
-    ReplayResult result = trial.run(replaying);
+    const Contender contender(subject, spec);
+    auto [result, trial] = replay(contender, {.device = bench.devices[i]}, replaying);
     experiment.cancelled |= !result.finished && !experiment.given_up;
-    if (const auto* torch = dynamic_cast<const torch::Allocator*>(&trial.strategy())) {
+    if (const auto* torch = dynamic_cast<const torch::Allocator*>(&trial->strategy())) {
       experiment.shown.narrow(*torch);
     }
     Run& run = experiment.outcome.runs.emplace_back(
-        judged(subject, spec, Setup{}, bench.devices[i].room(), std::move(result), std::nullopt));
-    if (run.exact && !run.as_recorded && bench.assumed_size[i] && trial.usage().refusals > 0) {
+        judged(contender, Setup{}, bench.devices[i].room(), std::move(result), std::nullopt));
+    if (run.exact && !run.as_recorded && bench.assumed_size[i] && trial->usage().refusals > 0) {
       run.exact = false;
       run.inexact_because =
           "the recording does not say how large the device was, and here it was full";

@@ -146,9 +146,9 @@ class Scales {
 
   /// What an outcome is on one trace, were it that of this setting.
   Run judged_under(const Setting& setting, const TuneOutcome& outcome, std::size_t i) const {
-    Run run = judged(*options_.bench.subjects[i], by_rules(spec_of(result_, setting)), {},
-                     options_.bench.devices[i].room(), {.metrics = outcome.runs[i].metrics},
-                     std::nullopt);
+    const Contender contender(*options_.bench.subjects[i], by_rules(spec_of(result_, setting)));
+    Run run = judged(contender, {}, options_.bench.devices[i].room(),
+                     {.metrics = outcome.runs[i].metrics}, std::nullopt);
     run.start_matters |= result_.baseline_outcome.runs[i].start_matters;
     return run;
   }
@@ -187,7 +187,8 @@ class Scales {
     std::vector<Run> runs = outcome.runs;
     for (std::size_t i = 0; i < late_.size() && !cancelled(); ++i) {
       if (!runs[i].start_matters || !late_[i].applies()) continue;
-      const auto estimate = late_[i].warm().estimate(spec, options_.bench.devices[i]);
+      const Contender contender(*options_.bench.subjects[i], spec);
+      const auto estimate = late_[i].warm().estimate(contender, options_.bench.devices[i]);
       if (!estimate) continue;
       runs[i] = nearest(spec, *estimate, i);
       enter(*estimate, runs[i]);

@@ -76,7 +76,8 @@ std::optional<Recording> cut_at_oom(const Recording& whole, Bytes capacity) {
   device.device.capacity = capacity;
   ReplayOptions until;
   until.stops.at_oom = true;
-  const auto oom = Trial(subject, parse_strategy("recorded"), device).run(until).metrics.first_oom;
+  const auto oom =
+      Trial(Contender(subject, parse_strategy("recorded")), device).run(until).metrics.first_oom;
   if (!oom) return std::nullopt;
   Recording cut = whole;
   Trace& trace = cut.traces[0];

@@ -293,7 +293,7 @@ Tried tried_all(const Recording& recording, const std::string& strategy, Bytes g
     std::uint64_t retries = 0;
     try {
       const RunMetrics metrics =
-          Trial(subject, spec, options, plan_for(subject, spec, {})).run({}).metrics;
+          Trial(Contender(subject, spec, ProgramOptions{}), options).run({}).metrics;
       fits = metrics.ooms == 0;
       retries = metrics.oom_retries;
     } catch (const std::exception&) {  // cannot be made on so small a device

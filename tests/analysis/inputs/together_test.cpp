@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "core/error.hpp"
-#include "replay/exactness.hpp"
+#include "replay/contender.hpp"
 #include "replay/trial.hpp"
 #include "trace/reader.hpp"
 
@@ -25,7 +25,7 @@ std::shared_ptr<const Subject> subject_of(const Recording& recording) {
 ReplayResult replayed(const Subject& subject, std::optional<Bytes> capacity = {}) {
   TrialOptions options;
   options.device.capacity = capacity;
-  return Trial(subject, usual_strategy(subject.recording()), options).run({});
+  return Trial(Contender(subject, usual_strategy(subject.recording())), options).run({});
 }
 
 std::int64_t counter(const ReplayResult& result, std::string_view name) {
@@ -98,7 +98,7 @@ TEST(OnOneDevice, WhatIsOpenInOneIsOpenInAll) {
   const Subject both(made.likeliest.recording, made.likeliest.trace(),
                      std::make_shared<const Origin>(origin));
   const auto why = [](const Subject& asked, const char* strategy) {
-    return why_inexact(asked, parse_strategy(strategy), false, {}, {});
+    return Contender(asked, parse_strategy(strategy)).why_inexact(false, {}, {});
   };
   EXPECT_EQ(why(both, "recorded"), "");
   EXPECT_EQ(why(both, "torch"), "in " + changing.path + " " + why(*subject, "torch"));

@@ -34,9 +34,9 @@ void judge(const fs::path& path, Tally& tally) {
     if (!truth.at("ended_by_oom").is_null() || !truth.value("reached_window", true)) continue;
     if (truth.at("config") == sidecar.at("config")) continue;
     const SimulatedDeviceOptions device{.capacity = truth.at("capacity_mib").get<Bytes>() * kMiB};
-    const auto estimate = warm.estimate(
-        under_release(torch_spec_from_conf(truth.at("config").get<std::string>()), "2.15.0"),
-        device);
+    const StrategySpec spec =
+        under_release(torch_spec_from_conf(truth.at("config").get<std::string>()), "2.15.0");
+    const auto estimate = warm.estimate(Contender(subject, spec), device);
     ASSERT_TRUE(estimate);
     const auto reserved = truth.at("reserved_peak_in_window").get<Bytes>();
     const Estimated& peak = estimate->peak_reserved;

@@ -39,9 +39,9 @@ TEST(WarmStart, TheTruthOfACutRecordingLiesInItsInterval) {
     for (const char* conf : {"expandable_segments:True", "max_split_size_mb:20",
                              "roundup_power2_divisions:4", "large_segment_size_mb:64"}) {
       SCOPED_TRACE(conf);
-      Trial truth(whole, torch(conf), {});
+      Trial truth(Contender(whole, torch(conf)), {});
       const RunMetrics true_metrics = truth.run({.measuring = {.from = event}}).metrics;
-      const auto estimate = warm.estimate(torch(conf), {});
+      const auto estimate = warm.estimate(Contender(subject, torch(conf)), {});
       ASSERT_TRUE(estimate);
       const auto& peak = estimate->peak_reserved;
       EXPECT_LE(peak.interval.low, true_metrics.peak_reserved);
@@ -73,7 +73,7 @@ TEST(WarmStart, NothingIsEstimatedBelowWhatIsAllocatedOrAboveTheDevice) {
   const Subject subject(cut, cut.traces.at(0));
   const WarmStart warm(subject, {});
   const SimulatedDeviceOptions device{.capacity = 460 * kMiB};
-  const auto estimate = warm.estimate(torch(""), device);
+  const auto estimate = warm.estimate(Contender(subject, torch("")), device);
   EXPECT_LE(estimate->peak_reserved.interval.high, 460 * kMiB);
   EXPECT_GE(estimate->peak_reserved.interval.low, 380 * kMiB);
 }
@@ -83,8 +83,8 @@ TEST(WarmStart, TheReplayThatIsShownBeginsAsTheNearestGuess) {
   const Subject subject(cut, cut.traces.at(0));
   const WarmStart warm(subject, {});
   const StrategySpec spec = torch("expandable_segments:True");
-  const auto estimate = warm.estimate(spec, {});
-  Trial trial(subject, spec, {.audit = true});
+  const auto estimate = warm.estimate(Contender(subject, spec), {});
+  Trial trial(Contender(subject, spec), {.audit = true});
   ReplayOptions replaying;
   replaying.begin_with = warm.beginning(estimate->nearest);
   const ReplayResult result = trial.run(replaying);
@@ -98,8 +98,8 @@ TEST(WarmStart, ADeviceThatIsTooSmallDoesNotFit) {
   const Recording cut = begun_late(layers(), after_requests(layers(), .6));
   const Subject subject(cut, cut.traces.at(0));
   const WarmStart warm(subject, {});
-  EXPECT_FALSE(warm.estimate(torch(""), {.capacity = 300 * kMiB})->fits);
-  EXPECT_TRUE(warm.estimate(torch(""), {.capacity = 1000 * kMiB})->fits);
+  EXPECT_FALSE(warm.estimate(Contender(subject, torch("")), {.capacity = 300 * kMiB})->fits);
+  EXPECT_TRUE(warm.estimate(Contender(subject, torch("")), {.capacity = 1000 * kMiB})->fits);
 }
 
 TEST(WarmStart, WhereItDoesNotFitTheReplayThatIsShownRunsOutOfMemoryToo) {
@@ -107,10 +107,10 @@ TEST(WarmStart, WhereItDoesNotFitTheReplayThatIsShownRunsOutOfMemoryToo) {
   const Subject subject(cut, cut.traces.at(0));
   const WarmStart warm(subject, {});
   const SimulatedDeviceOptions device{.capacity = 300 * kMiB};
-  const auto estimate = warm.estimate(torch(""), device);
+  const auto estimate = warm.estimate(Contender(subject, torch("")), device);
   EXPECT_GE(estimate->ooms, 1u);
-  EXPECT_EQ(warm.estimate(torch(""), {.capacity = 1000 * kMiB})->ooms, 0u);
-  Trial trial(subject, torch(""), {.device = device});
+  EXPECT_EQ(warm.estimate(Contender(subject, torch("")), {.capacity = 1000 * kMiB})->ooms, 0u);
+  Trial trial(Contender(subject, torch("")), {.device = device});
   ReplayOptions replaying;
   replaying.begin_with = warm.beginning(estimate->nearest);
   const RunMetrics shown = trial.run(replaying).metrics;
@@ -122,7 +122,7 @@ TEST(WarmStart, AnAllocatorThatKeepsNothingReservesNothingAtTheEnd) {
   const Recording cut = begun_late(layers(), after_requests(layers(), .6));
   const Subject subject(cut, cut.traces.at(0));
   const WarmStart warm(subject, {});
-  const auto estimate = warm.estimate(parse_strategy("direct"), {});
+  const auto estimate = warm.estimate(Contender(subject, parse_strategy("direct")), {});
   EXPECT_LE(estimate->end_reserved.interval.high, estimate->peak_reserved.interval.high);
   EXPECT_LE(estimate->end_reserved.value, estimate->peak_reserved.value);
 }
@@ -131,8 +131,8 @@ TEST(WarmStart, NothingIsEstimatedAboveALimitOfTheAllocator) {
   const Recording cut = begun_late(layers(), after_requests(layers(), .6));
   const Subject subject(cut, cut.traces.at(0));
   const WarmStart warm(subject, {});
-  const auto estimate =
-      warm.estimate(torch("per_process_memory_fraction:0.5"), {.capacity = 900 * kMiB});
+  const auto estimate = warm.estimate(Contender(subject, torch("per_process_memory_fraction:0.5")),
+                                      {.capacity = 900 * kMiB});
   EXPECT_LE(estimate->peak_reserved.interval.high, 450 * kMiB);
 }
 
@@ -140,9 +140,9 @@ TEST(WarmStart, AStrategyThatFollowsAPlanIsNotEstimated) {
   const Recording cut = begun_late(layers(), after_requests(layers(), .6));
   const Subject subject(cut, cut.traces.at(0));
   const WarmStart warm(subject, {});
-  EXPECT_FALSE(warm.estimate(parse_strategy("plan"), {}));
-  EXPECT_FALSE(warm.estimate(parse_strategy("offload(torch)"), {}));
-  EXPECT_TRUE(warm.estimate(parse_strategy("bfc"), {}));
+  EXPECT_FALSE(warm.estimate(Contender(subject, parse_strategy("plan")), {}));
+  EXPECT_FALSE(warm.estimate(Contender(subject, parse_strategy("offload(torch)")), {}));
+  EXPECT_TRUE(warm.estimate(Contender(subject, parse_strategy("bfc")), {}));
 }
 
 class LateStarts : public testing::Test {
@@ -154,9 +154,9 @@ class LateStarts : public testing::Test {
 
   std::optional<WarmEstimate> instead_of(const StrategySpec& spec,
                                          const ReplayOptions& replaying = {}) const {
-    Trial trial(subject_, spec, {});
+    const Contender contender(subject_, spec);
     const LateStart late(subject_, replaying);
-    return late.instead_of(trial.run(replaying), spec, {});
+    return late.instead_of(replay(contender, {}, replaying).result, contender, {});
   }
 
   Recording whole_;

@@ -4,7 +4,7 @@
 #include "analysis/convert/replay_recorder.hpp"
 #include "analysis/late_start/late_recording.hpp"
 #include "analysis/late_start/late_start.hpp"
-#include "replay/exactness.hpp"
+#include "replay/contender.hpp"
 #include "replay/trial.hpp"
 
 namespace memreplay {
@@ -39,7 +39,8 @@ Recordings recordings() {
   const Subject subject(source, source.traces.at(0));
   const StrategySpec spec = parse_strategy("torch");
   Recordings made;
-  made.whole = snapshot_of(subject, spec, {record_replay(subject, spec, {}, {}).trace});
+  made.whole = snapshot_of(Contender(subject, spec),
+                           {record_replay(Contender(subject, spec), {}, {}).trace});
   made.whole.format = "torch-snapshot";
   std::size_t requests = 0;
   const Trace& trace = made.whole.traces.at(0);
@@ -60,10 +61,10 @@ TEST(SmallStart, UnderOtherRulesForLargeRequestsTheReplayIsExact) {
         "max_split_size_mb:32,max_non_split_rounding_mb:64"}) {
     SCOPED_TRACE(conf);
     const StrategySpec spec = torch_spec_from_conf(conf);
-    Trial truth(whole, spec, {});
-    Trial replayed(late, spec, {});
+    Trial truth(Contender(whole, spec), {});
+    Trial replayed(Contender(late, spec), {});
     const ReplayResult result = replayed.run({});
-    EXPECT_FALSE(start_matters(late, spec, std::nullopt, result));
+    EXPECT_FALSE(Contender(late, spec).start_matters(std::nullopt, result));
     EXPECT_EQ(result.metrics.peak_reserved,
               truth.run({.measuring = {.from = made.cut}}).metrics.peak_reserved);
   }
@@ -77,12 +78,12 @@ TEST(SmallStart, UnderOtherRulesForSmallOnesNoMoreIsOpenThanWasThere) {
   for (const char* conf : {"expandable_segments:True", "roundup_power2_divisions:4"}) {
     SCOPED_TRACE(conf);
     const StrategySpec spec = torch_spec_from_conf(conf);
-    Trial replayed(late, spec, {});
-    const auto estimate = start.instead_of(replayed.run({}), spec, {});
+    const Contender contender(late, spec);
+    const auto estimate = start.instead_of(replay(contender, {}, {}).result, contender, {});
     ASSERT_TRUE(estimate);
     const BytesInterval& peak = estimate->peak_reserved.interval;
     EXPECT_LE(peak.high - peak.low, 8 * kMiB);
-    Trial truth(whole, spec, {});
+    Trial truth(Contender(whole, spec), {});
     const Bytes reserved = truth.run({.measuring = {.from = made.cut}}).metrics.peak_reserved;
     EXPECT_LE(peak.low, reserved);
     EXPECT_GE(peak.high, reserved);

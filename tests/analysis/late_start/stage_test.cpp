@@ -90,14 +90,14 @@ TEST(Stage, AnOutcomeIsTheSameWhateverWasAskedBefore) {
   const Program program = program_of(subject);
   const WarmScript script{program, program, parts};
   const StrategySpec spec = parse_strategy("torch:max_split_size_mb=20");
-  Stage asked(subject, script, spec, kEndless, kPlain);
+  Stage asked(Contender(subject, spec), script, kEndless, kPlain);
   ASSERT_TRUE(asked.reserved_after({Start::founders_first, {1.2}}));
   ASSERT_TRUE(asked.outcome({Start::founders_first, {1.2}}));
   ASSERT_TRUE(asked.outcome({Start::idle_first, {}}));
   for (const Preparation& preparation :
        {Preparation{Start::founders_first, {1.2, .9, .7}},
         Preparation{Start::founders_first, {1.2}}, Preparation{Start::founders_first, {}}}) {
-    Stage fresh(subject, script, spec, kEndless, kPlain);
+    Stage fresh(Contender(subject, spec), script, kEndless, kPlain);
     const StageOutcome expected = fresh.outcome(preparation).value();
     const StageOutcome found = asked.outcome(preparation).value();
     EXPECT_EQ(found.peak_reserved, expected.peak_reserved);
@@ -122,12 +122,13 @@ TEST(Stage, WhatIsMeasuredCallsEmptyCacheWhereTheProgramDid) {
   const Preparation start{Start::founders_first, {}};
   const Program calls = program_of(trace, &reading);
   const WarmScript called{calls, calls, parts};
-  EXPECT_EQ(Stage(subject, called, spec, kEndless, kPlain).outcome(start)->peak_reserved,
+  EXPECT_EQ(Stage(Contender(subject, spec), called, kEndless, kPlain).outcome(start)->peak_reserved,
             90 * kMiB);
   const Program plain = program_of(trace, nullptr);
   const WarmScript without{plain, plain, parts};
-  EXPECT_EQ(Stage(subject, without, spec, kEndless, kPlain).outcome(start)->peak_reserved,
-            130 * kMiB);
+  EXPECT_EQ(
+      Stage(Contender(subject, spec), without, kEndless, kPlain).outcome(start)->peak_reserved,
+      130 * kMiB);
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ RunMetrics replayed(const Trace& trace, const std::string& strategy,
   Recording recording = RecordingWriter().recording();
   recording.traces = {trace};
   const Subject subject(recording, recording.traces[0]);
-  Trial trial(subject, parse_strategy(strategy),
+  Trial trial(Contender(subject, parse_strategy(strategy)),
               {.device = SimulatedDeviceOptions{.capacity = capacity}});
   return trial.run({}).metrics;
 }

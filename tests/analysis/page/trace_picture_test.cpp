@@ -21,7 +21,7 @@ PlacedBlocks placed(const Recording& recording, const Trace& trace, const char* 
   const Subject subject(recording, trace);
   window.to = std::min<std::uint64_t>(window.to, trace.size());
   const TracePicture picture = picture_of(subject, window);
-  Trial trial(subject, parse_strategy(strategy),
+  Trial trial(Contender(subject, parse_strategy(strategy)),
               {.device = {.capacity = capacity, .granularity = 512}, .log_device = true});
   PlaceRecorder recorder(subject.trace(), picture, trial.log());
   trial.run({.watcher = &recorder});
@@ -127,7 +127,8 @@ TEST(PlacedBlocks, TheReservedPeakIsThatOfTheReplayForEveryBundledRecording) {
     const Subject subject(recording, trace);
     for (const char* strategy : {"torch", "torch:expandable_segments=True", "bfc", "direct"}) {
       for (const std::optional<Bytes> capacity : {std::optional<Bytes>(), {300 * kMiB}}) {
-        Trial trial(subject, parse_strategy(strategy), {.device = {.capacity = capacity}});
+        Trial trial(Contender(subject, parse_strategy(strategy)),
+                    {.device = {.capacity = capacity}});
         const RunMetrics truth = trial.run({}).metrics;
         const PlacedBlocks blocks = placed(recording, trace, strategy, capacity);
         if (strategy == std::string("direct")) continue;  // it depends on the granularity

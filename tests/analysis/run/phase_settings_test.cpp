@@ -19,7 +19,7 @@ PhasedSettings set_in_phase(const Subject& subject, const StrategySpec& spec,
                             const std::string& text) {
   Setup setup;
   setup.phase_settings = {phase_setting(text)};
-  return phased_settings(subject, spec, setup);
+  return phased_settings(Contender(subject, spec), setup);
 }
 
 std::string phase_complaint(const Subject& subject, const std::string& strategy,
@@ -55,7 +55,7 @@ TEST_F(PhaseSettings, ComeToWhatPyTorchCountedOfAProgramThatPassedThem) {
     options.device.capacity = Bytes{81920} * kMiB;
     options.settings_calls = phased(spec, set).calls;
     ASSERT_EQ(options.settings_calls.size(), 4u);
-    const Counters counters = Trial(subject_, spec, options).run({}).metrics.counters;
+    const Counters counters = Trial(Contender(subject_, spec), options).run({}).metrics.counters;
     const std::map<std::string, std::int64_t> found(counters.begin(), counters.end());
     for (const auto& [name, value] : truth["memory_stats"].items()) {
       const auto counted = found.find(name);

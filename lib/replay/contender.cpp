@@ -1,10 +1,13 @@
-#include "replay/exactness.hpp"
+#include "replay/contender.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "core/gpu_label.hpp"
 #include "core/text.hpp"
+#include "replay/planning.hpp"
 
 namespace memreplay {
 namespace {
@@ -45,23 +48,18 @@ bool start_state_suffices(const Subject& subject, const std::optional<TorchModel
          result.metrics.ooms == 0;
 }
 
-// Whether it depends on where the device puts things which of two equal free blocks is taken. In
-// one reservation they lie as they lie, and a pool has a second one only where the first is full.
-bool places_decide(const Subject& subject, const TorchModel& model) {
-  if (model.release.tie_break() != torch::Release::TieBreak::address) return false;
-  const Trace& trace = subject.trace();
-  // One that was made from a recording has no events of the driver.
-  const bool has_segments = subject.origin() == nullptr
-                                ? std::ranges::find(trace.ops, Op::segment_alloc) != trace.ops.end()
-                                : !model.settings.expandable_segments;
-  return has_segments || !std::ranges::all_of(trace.start.segments, &SegmentInfo::expandable) ||
-         subject.verified()->reading.device_total.has_value();
-}
-
 // It did all that was recorded, and nothing else, on a device that has room for how it began.
 bool as_recorded(const Subject& subject, std::optional<Bytes> room, const ReplayResult& result) {
   return result.followed && result.followed->to_the_end &&
          (!room || *room >= reserved_bytes(subject.trace().start));
+}
+
+/// Its regions are mapped, each below the one before.
+bool is_bfc_of_host(const Subject& subject, const StrategySpec& spec) {
+  if (spec.name != "bfc") return false;
+  const std::string_view name = find_option(spec, "name").value_or("");
+  return subject.trace().gpu == kHostMemory || name.find("cpu") != name.npos ||
+         name.find("CPU") != name.npos;
 }
 
 }  // namespace
@@ -71,39 +69,91 @@ bool starts_small(const Trace& trace) {
   return !segments.empty() && std::ranges::all_of(segments, &SegmentInfo::small_pool);
 }
 
-bool adopts_start(const Subject& subject, const StrategySpec& spec) {
-  if (!is_torch(subject.recording())) return false;
-  const auto model = subject.model_of(spec);
-  return model && model->settings.expandable_segments ==
-                      subject.recording().settings.expandable_segments.value_or(false);
+Contender::Contender(const Subject& subject, StrategySpec spec)
+    : subject_(&subject),
+      spec_(std::move(spec)),
+      resolved_(subject.with_release(spec_)),
+      model_(subject.model_of(spec_)) {}
+
+Contender::Contender(const Subject& subject, StrategySpec spec, const ProgramOptions& program)
+    : Contender(subject, std::move(spec)) {
+  if (const auto wish = plan_wish(spec_)) {
+    plan_ = make_plan(program_of(subject, program), *wish, subject.recording().texts);
+  }
 }
 
-bool follows_recording(const Subject& subject, const StrategySpec& spec) {
-  const VerifyResult* verified = subject.verified();
-  if (subject.origin() != nullptr) return false;
+std::unique_ptr<Strategy> Contender::make(const StrategyContext& context) const {
+  return make_strategy(resolved_, context);
+}
+
+AddressPolicy Contender::order_of_addresses(AddressPolicy policy) const {
+  if (policy != AddressPolicy::automatic) return policy;
+  if (subject_->order()) return *subject_->order();
+  const SharedDevice* shared = subject_->shared();
+  const bool torch = shared ? std::ranges::any_of(shared->sharers,
+                                                  [&](const Sharer& sharer) {
+                                                    return is_torch(sharer.subject->recording());
+                                                  })
+                            : model_.has_value();
+  if (torch) return AddressPolicy::cuda_linux;
+  return is_bfc_of_host(*subject_, spec_) ? AddressPolicy::downward : AddressPolicy::upward;
+}
+
+bool Contender::adopts_start() const {
+  const Recording& recording = subject_->recording();
+  return is_torch(recording) && model_ &&
+         model_->settings.expandable_segments ==
+             recording.settings.expandable_segments.value_or(false);
+}
+
+bool Contender::follows_recording() const {
+  const VerifyResult* verified = subject_->verified();
+  if (subject_->origin() != nullptr) return false;
   // Another allocator's regions are all there is to follow.
-  if (const std::string& own = subject.recording().strategy; !own.empty()) {
-    return parse_strategy(own).name == spec.name &&
-           std::ranges::any_of(subject.trace().ops, is_driver_event);
+  if (const std::string& own = subject_->recording().strategy; !own.empty()) {
+    return parse_strategy(own).name == spec_.name &&
+           std::ranges::any_of(subject_->trace().ops, is_driver_event);
   }
   if (verified == nullptr) return false;
-  return spec.name == "recorded" && verified->verdict == Verdict::exact &&
-         subject.model_of(spec)->release.text() == verified->release;
+  return spec_.name == "recorded" && verified->verdict == Verdict::exact &&
+         model_->release.text() == verified->release;
 }
 
-bool goes_by_address(const Subject& subject, const StrategySpec& spec) {
-  const auto model = subject.model_of(spec);
-  return model && subject.verified() != nullptr && places_decide(subject, *model);
+bool Contender::has_recorded_settings() const {
+  const auto recorded = subject_->model_of(parse_strategy("recorded"));
+  return model_ && recorded && model_->settings == recorded->settings;
 }
 
-bool start_matters(const Subject& subject, const StrategySpec& spec, std::optional<Bytes> room,
-                   const ReplayResult& result) {
-  return !subject.trace().coverage.starts_empty && !as_recorded(subject, room, result) &&
-         !start_state_suffices(subject, subject.model_of(spec), room, result);
+bool Contender::has_recorded_rules() const {
+  const auto recorded = subject_->model_of(parse_strategy("recorded"));
+  return has_recorded_settings() && model_->release == recorded->release;
 }
 
-std::string why_inexact(const Subject& subject, const StrategySpec& spec, bool start_matters,
-                        std::optional<Bytes> room, const ReplayResult& result) {
+bool Contender::goes_by_address() const {
+  return model_ && subject_->verified() != nullptr && places_decide();
+}
+
+// In one reservation blocks lie as they lie, and a pool has a second one only where the first is
+// full.
+bool Contender::places_decide() const {
+  if (model_->release.tie_break() != torch::Release::TieBreak::address) return false;
+  const Trace& trace = subject_->trace();
+  // One that was made from a recording has no events of the driver.
+  const bool has_segments = subject_->origin() == nullptr
+                                ? std::ranges::find(trace.ops, Op::segment_alloc) != trace.ops.end()
+                                : !model_->settings.expandable_segments;
+  return has_segments || !std::ranges::all_of(trace.start.segments, &SegmentInfo::expandable) ||
+         subject_->verified()->reading.device_total.has_value();
+}
+
+bool Contender::start_matters(std::optional<Bytes> room, const ReplayResult& result) const {
+  return !subject_->trace().coverage.starts_empty && !as_recorded(*subject_, room, result) &&
+         !start_state_suffices(*subject_, model_, room, result);
+}
+
+std::string Contender::why_inexact(bool start_matters, std::optional<Bytes> room,
+                                   const ReplayResult& result) const {
+  const Subject& subject = *subject_;
   if (!subject.pluggable_pools().empty() && room && result.metrics.peak_reserved > *room) {
     return "memory of a pluggable allocator sleeps here while others are served, and the recording "
            "does not say when it slept";
@@ -132,32 +182,30 @@ std::string why_inexact(const Subject& subject, const StrategySpec& spec, bool s
   }
   if (const auto shared = subject.shared()) {
     for (const Sharer& sharer : shared->sharers) {
-      const std::string why = why_inexact(*sharer.subject, spec, false, {}, {});
+      const std::string why = Contender(*sharer.subject, spec_).why_inexact(false, {}, {});
       if (!why.empty()) return fmt::format("in {} {}", sharer.path, why);
     }
     return {};
   }
   const VerifyResult* verified = subject.verified();
   if (verified == nullptr) return {};
-  const auto model = subject.model_of(spec);
-  if (model && verified->verdict == Verdict::unsupported) return verified->reason;
-  if (model && verified->verdict != Verdict::exact) {
+  if (model_ && verified->verdict == Verdict::unsupported) return verified->reason;
+  if (model_ && verified->verdict != Verdict::exact) {
     return fmt::format("the model reproduces only {} of {} placements of this recording",
                        human_count(verified->allocs_matched), human_count(verified->allocs));
   }
-  if (result.followed && model && places_decide(subject, *model)) {
+  if (result.followed && model_ && places_decide()) {
     return fmt::format(
         "from event {} on its device differs from the recorded one, and in this release addresses "
         "decide among free blocks of equal size",
         human_count(result.followed->left_at));
   }
-  if (subject.origin() != nullptr && spec.name == "recorded" && model &&
-      places_decide(subject, *model)) {
+  if (subject.origin() != nullptr && spec_.name == "recorded" && model_ && places_decide()) {
     return "in this release addresses decide among free blocks of equal size, and those of an "
            "edited program are not recorded";
   }
   const Reading& reading = verified->reading;
-  if (model && !reading.settings_calls.empty() && spec.name != "recorded") {
+  if (model_ && !reading.settings_calls.empty() && spec_.name != "recorded") {
     return "the program changed its allocator settings during the run, and here it does not";
   }
   if (const auto forced = reading.deferrals.size() + reading.doubtful_completions; forced > 0) {
