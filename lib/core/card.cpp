@@ -19,7 +19,7 @@ constexpr std::array kCards = {
     Card{"A10", 22712 * kMiB, 86, 72},
     Card{"RTX-A5000", 24114 * kMiB, 86, 64},
     Card{"RTX-3090", 24124 * kMiB, 86, 82},
-    Card{"RTX-4090", 24209 * kMiB, 89, 128},
+    Card{"RTX-4090", 24209 * kMiB, 89, 128, 24563 * kMiB},
     Card{"RTX-5090", 32102 * kMiB, 120, 170},
     Card{"V100-32GB", 32494 * kMiB, 70, 80},
     Card{"A100-40GB", 40441 * kMiB, 80, 108},

@@ -16,6 +16,7 @@ struct Card {
   Bytes total = 0;  ///< what the driver reports (cudaMemGetInfo)
   int compute = 0;  ///< capability, ten times: 90 is 9.0
   int multiprocessors = 0;
+  Bytes windows_total = 0;  ///< under Windows and WSL; 0: not known
 };
 
 /// Every card that is known, by total, the smallest first.

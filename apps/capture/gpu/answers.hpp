@@ -27,6 +27,10 @@ void a_kernel_ran();
 void value_was_read(std::size_t size);
 /// A workspace that the original library would have asked for, by a rule that is written down.
 void workspace_was_modelled(const char* function, std::size_t size);
+/// The real cuDNN of this version answered about a graph.
+void cudnn_was_asked(const std::string& version);
+/// It did not, and the model did.
+void cudnn_was_not_asked(const std::string& why);
 /// A kernel was launched of which there is no code that the card runs; the oldest code is of this
 /// architecture (75: 7.5).
 void code_was_missing(int architecture);

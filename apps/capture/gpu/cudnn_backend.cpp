@@ -9,10 +9,11 @@
 #include "answers.hpp"
 #include "convolutions.hpp"
 #include "cudnn.hpp"
+#include "cudnn_questions.hpp"
 #include "settings.hpp"
 
-// cuDNN's graphs: descriptors that remember what they were told. Whatever the graph, there is one
-// engine for it.
+// cuDNN's graphs: descriptors that remember what they were told. The engines for a graph are those
+// of the real library, where there is one to be asked; else there is one, whatever the graph.
 using namespace memreplay::gpu;
 using namespace memreplay::gpu::cudnn;
 
@@ -40,10 +41,17 @@ constexpr int kSizes = 902;
 constexpr int kTensorStrides = 903;
 constexpr int kEngineGraph = 1300;
 constexpr int kEngineIndex = 1301;
+constexpr int kNumericalNotes = 1303;
+constexpr int kBehaviourNotes = 1305;
+constexpr int kHeuristicMode = 200;
+constexpr int kWorkspaceOfLibrary = -1;  ///< of ours: what its plan asks for
 }  // namespace attribute
 
 namespace type {
+constexpr int kHandle = 0;
 constexpr int kInt64 = 3;
+constexpr int kNumericalNote = 11;
+constexpr int kBehaviourNote = 19;
 constexpr int kDescriptor = 15;
 }  // namespace type
 
@@ -51,6 +59,7 @@ struct Content;
 using Contents = std::vector<std::shared_ptr<Content>>;
 
 struct Attribute {
+  int type = type::kInt64;
   std::int64_t count = 0;
   std::vector<char> bytes;  ///< plain elements
   Contents parts;           ///< descriptors
@@ -90,8 +99,17 @@ Attribute of_number(std::int64_t number) {
   return made;
 }
 
-Attribute of_part(std::shared_ptr<Content> part) {
-  return {.count = 1, .bytes = {}, .parts = {std::move(part)}};
+Attribute of_notes(int type, const std::vector<int>& notes) {
+  const auto* bytes = reinterpret_cast<const char*>(notes.data());
+  return {.type = type,
+          .count = static_cast<std::int64_t>(notes.size()),
+          .bytes = {bytes, bytes + notes.size() * sizeof(int)},
+          .parts = {}};
+}
+
+Attribute of_parts(Contents parts) {
+  const auto count = static_cast<std::int64_t>(parts.size());
+  return {.type = type::kDescriptor, .count = count, .bytes = {}, .parts = std::move(parts)};
 }
 
 /// nullptr where it was not told.
@@ -100,15 +118,77 @@ const Attribute* told(const Content& content, int name) {
   return found == content.attributes.end() ? nullptr : &found->second;
 }
 
-/// The only engine for the graph that was asked about.
-Attribute heuristic_results(const Content& heuristic) {
+/// Of an enumeration; 0 where it was not told.
+int number_in(const Content& content, int name) {
+  int number = 0;
+  const Attribute* const found = told(content, name);
+  if (found && found->bytes.size() >= sizeof number)
+    std::memcpy(&number, found->bytes.data(), sizeof number);
+  return number;
+}
+
+/// A graph as questions have it (record/cudnn_library.hpp): each descriptor after its parts.
+class GraphText {
+ public:
+  explicit GraphText(const std::shared_ptr<Content>& graph) { add(graph); }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::size_t add(const std::shared_ptr<Content>& content) {
+    if (const auto known = places_.find(content.get()); known != places_.end()) {
+      return known->second;
+    }
+    std::string own = std::to_string(content->kind);
+    for (const auto& [name, attribute] : content->attributes) {
+      if (attribute.type == type::kHandle) continue;  // the library is asked without one
+      own += ' ' + std::to_string(name) + ':' + std::to_string(attribute.type) + ':' +
+             std::to_string(attribute.count) + ':';
+      for (std::size_t i = 0; i < attribute.parts.size(); ++i) {
+        own += (i == 0 ? "" : ",") + std::to_string(add(attribute.parts[i]));
+      }
+      for (const char byte : attribute.bytes) add_byte(own, static_cast<unsigned char>(byte));
+    }
+    text_ += own + ';';
+    return places_.emplace(content.get(), places_.size()).first->second;
+  }
+  static void add_byte(std::string& text, unsigned char byte) {
+    constexpr const char* kDigits = "0123456789abcdef";
+    text += {kDigits[byte >> 4], kDigits[byte & 15]};
+  }
+
+  std::string text_;
+  std::map<const Content*, std::size_t> places_;
+};
+
+/// With what the library says of it, if it was asked.
+std::shared_ptr<Content> configuration(const Attribute* graph, const CudnnEngine* known) {
   auto engine = std::make_shared<Content>(Content{kind::kEngine, {}});
-  if (const Attribute* graph = told(heuristic, attribute::kHeuristicGraph))
-    engine->attributes[attribute::kEngineGraph] = *graph;
-  engine->attributes[attribute::kEngineIndex] = of_number(0);
-  auto configuration = std::make_shared<Content>(Content{kind::kEngineConfiguration, {}});
-  configuration->attributes[attribute::kConfiguredEngine] = of_part(std::move(engine));
-  return of_part(std::move(configuration));
+  if (graph) engine->attributes[attribute::kEngineGraph] = *graph;
+  engine->attributes[attribute::kEngineIndex] = of_number(known ? known->index : 0);
+  auto made = std::make_shared<Content>(Content{kind::kEngineConfiguration, {}});
+  if (known) {
+    engine->attributes[attribute::kNumericalNotes] =
+        of_notes(type::kNumericalNote, known->numerical_notes);
+    engine->attributes[attribute::kBehaviourNotes] =
+        of_notes(type::kBehaviourNote, known->behaviour_notes);
+    made->attributes[attribute::kWorkspaceOfLibrary] = of_number(known->workspace);
+  }
+  made->attributes[attribute::kConfiguredEngine] = of_parts({std::move(engine)});
+  return made;
+}
+
+/// The engines for the graph that was asked about.
+Attribute heuristic_results(const Content& heuristic) {
+  const Attribute* const graph = told(heuristic, attribute::kHeuristicGraph);
+  if (graph && !graph->parts.empty()) {
+    const int mode = number_in(heuristic, attribute::kHeuristicMode);
+    if (const auto known = ask_cudnn(mode, GraphText(graph->parts.front()).text())) {
+      Contents all;
+      for (const CudnnEngine& engine : *known) all.push_back(configuration(graph, &engine));
+      return of_parts(std::move(all));
+    }
+  }
+  return of_parts({configuration(graph, nullptr)});
 }
 
 /// A part that was told; nullptr: none was.
@@ -122,14 +202,6 @@ std::vector<std::uint64_t> numbers_of(const Content& content, int name) {
   std::vector<std::uint64_t> numbers(found ? found->bytes.size() / sizeof(std::uint64_t) : 0);
   if (found) std::memcpy(numbers.data(), found->bytes.data(), numbers.size() * sizeof numbers[0]);
   return numbers;
-}
-
-int element_type_of(const Content& tensor) {
-  int type = 0;
-  const Attribute* const found = told(tensor, attribute::kElementType);
-  if (found && found->bytes.size() >= sizeof type)
-    std::memcpy(&type, found->bytes.data(), sizeof type);
-  return type;
 }
 
 /// The attributes of an operation begin with the convolution; filter, input and output follow.
@@ -152,7 +224,7 @@ std::optional<std::uint64_t> convolution_workspace(const Content& operation) {
   const Content* const input = part_of(&operation, known->first + 2);
   const Content* const output = part_of(&operation, known->first + 3);
   if (!convolution || !filter || !input || !output) return std::nullopt;
-  const int type = element_type_of(*input);
+  const int type = number_in(*input, attribute::kElementType);
   const auto strides = numbers_of(*input, attribute::kTensorStrides);
   Convolution asked{.pass = known->pass,
                     .element = element_size(type),
@@ -172,7 +244,7 @@ std::optional<std::uint64_t> convolution_workspace(const Content& operation) {
 }
 
 /// What the plan for a graph asks for. Attention takes a little, on an H100 always as much.
-std::uint64_t plan_workspace(const Content& plan) {
+std::uint64_t modelled_workspace(const Content& plan) {
   constexpr std::uint64_t kOfAttention = 256;
   const Content* const engine =
       part_of(part_of(&plan, attribute::kPlanConfiguration), attribute::kConfiguredEngine);
@@ -198,7 +270,11 @@ Attribute value_of(const Content& content, int name) {
     case attribute::kConfiguredSharedMemory:
       return of_number(0);
     case attribute::kPlanWorkspace: {
-      const std::uint64_t workspace = plan_workspace(content);
+      const Content* const configured = part_of(&content, attribute::kPlanConfiguration);
+      if (configured) {
+        if (const auto* known = told(*configured, attribute::kWorkspaceOfLibrary)) return *known;
+      }
+      const std::uint64_t workspace = modelled_workspace(content);
       workspace_was_modelled("cudnnBackendExecute", workspace);
       return of_number(static_cast<std::int64_t>(workspace));
     }
@@ -222,7 +298,7 @@ Status cudnnBackendDestroyDescriptor(Handle descriptor) { return destroy<Descrip
 Status cudnnBackendSetAttribute(Handle descriptor, int name, int type, std::int64_t count,
                                 const void* elements) {
   if (count < 0 || (count > 0 && !elements)) return kBadParameter;
-  Attribute told{.count = count, .bytes = {}, .parts = {}};
+  Attribute told{.type = type, .count = count, .bytes = {}, .parts = {}};
   if (type == type::kDescriptor) {
     const auto* parts = static_cast<const Handle*>(elements);
     std::for_each_n(parts, count,
@@ -239,9 +315,11 @@ Status cudnnBackendSetAttribute(Handle descriptor, int name, int type, std::int6
 Status cudnnBackendGetAttribute(Handle descriptor, int name, int type, std::int64_t room,
                                 std::int64_t* count, void* elements) {
   const Attribute value = value_of(*at<Descriptor>(descriptor).content, name);
-  if (count) *count = value.count;
+  const std::int64_t filled =
+      elements ? std::clamp(room, std::int64_t{0}, value.count) : value.count;
+  if (count) *count = filled;
   if (!elements) return kSuccess;
-  const auto given = static_cast<std::size_t>(std::clamp(room, std::int64_t{0}, value.count));
+  const auto given = static_cast<std::size_t>(filled);
   if (type == type::kDescriptor) {
     for (std::size_t i = 0; i < std::min(given, value.parts.size()); ++i)
       at<Descriptor>(static_cast<Handle*>(elements)[i]).content = value.parts[i];

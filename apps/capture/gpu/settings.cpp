@@ -31,6 +31,7 @@ void set(Settings& settings, const std::string& key, const std::string& value) {
   if (key == "multiprocessors") settings.multiprocessors = static_cast<int>(whole(value));
   if (key == "count") settings.count = static_cast<int>(whole(value));
   if (key == "addresses" && value == "upward") settings.order = AddressPolicy::first_fit;
+  if (key == "cudnn") settings.cudnn = value;
   if (key == "lag") settings.lag = whole(value);
   if (key == "seed") settings.seed = whole(value);
   if (key == "fill") {

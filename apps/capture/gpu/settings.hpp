@@ -36,6 +36,7 @@ struct Settings {
   std::uint64_t seed = 0;  ///< seeds Fill::random
   std::uint64_t lag = 0;   ///< an event is complete after so many later pieces of work
   AddressPolicy order = AddressPolicy::cuda_linux;
+  std::string cudnn;  ///< socket of who asks the real one, see record/cudnn_service.hpp
 };
 
 /// From MEMREPLAY_VIRTUAL_GPU, "key=value;key=value" as `memreplay record` writes it; read when

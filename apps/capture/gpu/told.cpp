@@ -26,6 +26,10 @@ struct Workspaces {
 struct Told {
   std::mutex mutex;
   std::map<std::string, Workspaces> workspaces;
+  std::string cudnn_version;
+  std::string why_no_cudnn;
+  std::size_t cudnn_graphs = 0;
+  std::size_t cudnn_unanswered = 0;
   std::size_t refusals = 0;
   std::vector<std::pair<std::size_t, std::size_t>> first_refusals;  ///< number, size
 };
@@ -38,6 +42,15 @@ Told& told() {
 std::atomic<std::size_t> requests = 0;
 std::atomic<int> oldest_code = 0;
 std::atomic<void (*)(std::size_t)> watcher = nullptr;
+
+std::string quoted(const std::string& text) {
+  std::string safe = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') safe += '\\';
+    safe += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  }
+  return safe + '"';
+}
 
 std::string as_json() {
   std::string text = "{\"workspaces\":[";
@@ -54,7 +67,11 @@ std::string as_json() {
             "\",\"times\":" + std::to_string(entry.second.times) +
             ",\"largest_bytes\":" + std::to_string(entry.second.largest) + "}";
   });
-  text += "],\"oldest_code\":" + std::to_string(oldest_code) +
+  text += "],\"cudnn\":{\"version\":" + quoted(told().cudnn_version) +
+          ",\"graphs\":" + std::to_string(told().cudnn_graphs) +
+          ",\"unanswered\":" + std::to_string(told().cudnn_unanswered) +
+          ",\"why\":" + quoted(told().why_no_cudnn) + "}";
+  text += ",\"oldest_code\":" + std::to_string(oldest_code) +
           ",\"requests\":" + std::to_string(requests) +
           ",\"refusals\":" + std::to_string(told().refusals) + ",\"first_refusals\":[";
   list(told().first_refusals, [&](const auto& refusal) {
@@ -75,6 +92,18 @@ void workspace_was_modelled(const char* function, std::size_t size) {
   Workspaces& workspaces = told().workspaces[function];
   ++workspaces.times;
   workspaces.largest = std::max(workspaces.largest, size);
+}
+
+void cudnn_was_asked(const std::string& version) {
+  const std::lock_guard lock(told().mutex);
+  told().cudnn_version = version;
+  ++told().cudnn_graphs;
+}
+
+void cudnn_was_not_asked(const std::string& why) {
+  const std::lock_guard lock(told().mutex);
+  told().why_no_cudnn = why;
+  ++told().cudnn_unanswered;
 }
 
 void code_was_missing(int architecture) { oldest_code = architecture; }

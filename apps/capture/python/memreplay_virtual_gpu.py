@@ -48,6 +48,7 @@ class VirtualGpu:
         self._gpu.memreplay_gpu_runtime(_cuda_version(torch_folder))
         metadata = _metadata(torch_folder)
         self._gpu.memreplay_gpu_libraries(_required_version(metadata, "cudnn"), _required_version(metadata, "nccl"))
+        self._gpu.memreplay_gpu_cudnn_folder(os.fsencode(_cudnn_folder(torch_folder)))
         names = sorted(name for name in os.listdir(prepared["stand_ins"]) if not name.startswith("."))
         for name in names:
             path = os.path.join(prepared["stand_ins"], name)
@@ -254,6 +255,16 @@ def _cuda_version(torch_folder):
     if not found:
         raise Unusable(f"{torch_folder}: built without CUDA; expected a build with it (pip install torch)")
     return 1000 * int(found[1]) + 10 * int(found[2])
+
+
+def _cudnn_folder(torch_folder):
+    """Where NVIDIA's package beside this torch, or torch itself, holds cuDNN; empty: nowhere."""
+    torch_folder = os.path.abspath(torch_folder)
+    for folder in (os.path.join(os.path.dirname(torch_folder), "nvidia", "cudnn", "lib"),
+                   os.path.join(torch_folder, "lib")):
+        if os.path.exists(os.path.join(folder, "libcudnn.so.9")):
+            return folder
+    return ""
 
 
 def _metadata(torch_folder):

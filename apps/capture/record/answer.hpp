@@ -78,11 +78,20 @@ struct RefusedRequest {
   Bytes size = 0;
 };
 
+/// How far the real cuDNN was asked for what its graphs want.
+struct AskedCudnn {
+  std::string version;           ///< empty: it answered nothing
+  std::uint64_t graphs = 0;      ///< different ones that it answered about
+  std::uint64_t unanswered = 0;  ///< likewise, left to the model
+  std::string why;               ///< the last of these; empty: all were answered
+};
+
 /// What a virtual GPU has to tell.
 struct VirtualFacts {
   std::uint64_t reads = 0;
   std::vector<ReadPlace> read_at;  ///< the most frequent ones
   std::vector<ModelledWorkspace> workspaces;
+  AskedCudnn cudnn;
   /// Architecture of the oldest code (75: 7.5) of kernels that no real card of this kind runs; 0:
   /// all kernels that were launched run there.
   std::uint64_t oldest_code = 0;

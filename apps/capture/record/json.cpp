@@ -18,6 +18,13 @@ void fields(JsonFields& f, const ModelledWorkspace& workspace) {
   f("largest_bytes", workspace.largest, "the largest");
 }
 
+void fields(JsonFields& f, const AskedCudnn& cudnn) {
+  f("version", unless_empty(cudnn.version), "9.19.0; null: it answered nothing");
+  f("graphs", cudnn.graphs, "different graphs that it answered about");
+  f("unanswered", cudnn.unanswered, "different graphs that were left to the model");
+  f("why", unless_empty(cudnn.why), "of the last of these");
+}
+
 void fields(JsonFields& f, const RefusedRequest& request) {
   f("request", request.number, "which one, from 1");
   f("bytes", request.size, "its size");
@@ -28,6 +35,7 @@ void fields(JsonFields& f, const VirtualFacts& facts) {
   f("reads", facts.reads, "reads of values that were never computed");
   f("read_at", facts.read_at, "the call sites with most of them");
   f("workspaces", facts.workspaces, "of the stand-ins for NVIDIA's libraries");
+  f("cudnn", facts.cudnn, "the real cuDNN, asked without a device");
   f("requests", facts.requests, "counted where some are to be refused");
   f("refusals", facts.refusals, "requests refused");
   f("first_refusals", facts.first_refusals, "the first of them");

@@ -29,6 +29,9 @@ VirtualFacts virtual_facts(const JsonNode& node) {
     facts.workspaces.push_back({workspace.at("function").text(), workspace.at("times").whole(),
                                 workspace.at("largest_bytes").whole()});
   }
+  const JsonNode cudnn = node.at("cudnn");
+  facts.cudnn = {cudnn.at("version").text(), cudnn.at("graphs").whole(),
+                 cudnn.at("unanswered").whole(), cudnn.at("why").text()};
   facts.oldest_code = node.at("oldest_code").whole();
   facts.requests = node.at("requests").whole();
   facts.refusals = node.at("refusals").whole();

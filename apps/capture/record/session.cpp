@@ -12,20 +12,25 @@
 #include "core/error.hpp"
 #include "files/files.hpp"
 #include "gpu/shared_cards.hpp"
+#include "record/cudnn_service.hpp"
 #include "record/recording_folder.hpp"
 #include "trace/json/json.hpp"
 
 namespace memreplay {
 namespace {
 
+/// Of memreplay itself.
+std::string program_path() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
+
 /// What sitecustomize.py reads in the program.
 std::map<std::string, std::string> environment_for(const RecordQuestion& question,
                                                    const Cache& cache,
                                                    const std::filesystem::path& folder,
-                                                   const gpu::SharedCards& cards) {
+                                                   const gpu::SharedCards& cards,
+                                                   const CudnnService* cudnn) {
   const std::filesystem::path hook = embedded_folder(cache);
   const Json asked{{"folder", folder.string()},
-                   {"program", std::filesystem::read_symlink("/proc/self/exe").string()},
+                   {"program", program_path()},
                    {"virtual", question.card.has_value()},
                    {"stacks", question.stacks},
                    {"max_entries", question.max_entries},
@@ -37,6 +42,7 @@ std::map<std::string, std::string> environment_for(const RecordQuestion& questio
       {"PYTHONPATH", hook.string() + (others && *others ? std::string(":") + others : "")}};
   if (question.card) {
     environment["MEMREPLAY_VIRTUAL_GPU"] = settings_of(*question.card, question.behaviour);
+    if (!cudnn->name().empty()) environment["MEMREPLAY_VIRTUAL_GPU"] += ";cudnn=" + cudnn->name();
     environment["MEMREPLAY_VIRTUAL_CARDS"] = cards.path();
     if (!std::getenv("PYTHONHASHSEED")) environment["PYTHONHASHSEED"] = "0";
   }
@@ -97,8 +103,11 @@ RecordAnswer answer(const RecordQuestion& question, const Cache& cache, const Co
     return answered;
   }
   const gpu::SharedCards cards;
+  std::optional<CudnnService> cudnn;
+  if (question.card) cudnn.emplace(program_path(), question.cudnn);
   answered.end = run_program(question.program,
-                             {.environment = environment_for(question, cache, folder.path(), cards),
+                             {.environment = environment_for(question, cache, folder.path(), cards,
+                                                             cudnn ? &*cudnn : nullptr),
                               .same_addresses = question.card.has_value()});
   wait_a_moment_for_others(folder.path());
   try {

@@ -17,6 +17,7 @@ struct RecordQuestion {
   RecordedCalls calls;              ///< any: these alone, of any program
   std::optional<VirtualCard> card;  ///< unset: on the device that there is
   VirtualBehaviour behaviour;
+  std::string cudnn;              ///< folder of the real one; empty: beside torch
   std::string stacks = "python";  ///< python, all or none
   std::uint64_t max_entries = 0;  ///< length of the history; 0: all
   bool real_times = false;        ///< a virtual GPU's events are only numbered else

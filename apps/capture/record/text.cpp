@@ -128,6 +128,23 @@ std::string workspaces_sentence(const VirtualFacts& facts) {
   return text + (others == 0 ? "." : fmt::format(" and {} more (--json).", others));
 }
 
+// "cuDNN 9.19.0 itself said which workspaces 53 of its graphs take on this card."
+std::string cudnn_sentence(const AskedCudnn& cudnn) {
+  std::string text;
+  if (cudnn.graphs > 0) {
+    text = fmt::format("The workspaces of {} are those that cuDNN {} itself states for this card.",
+                       counted(cudnn.graphs, "cuDNN graph"), cudnn.version);
+  }
+  if (cudnn.unanswered > 0) {
+    text += fmt::format("{}{} by a model: {}.", text.empty() ? "" : " ",
+                        cudnn.unanswered == 1 ? "1 cuDNN graph has its workspace"
+                                              : fmt::format("{} cuDNN graphs have their workspaces",
+                                                            human_count(cudnn.unanswered)),
+                        cudnn.why);
+  }
+  return text;
+}
+
 std::string code_sentence(const VirtualFacts& facts) {
   if (facts.oldest_code == 0) return {};
   return fmt::format(
@@ -264,6 +281,7 @@ std::string to_text(const RecordAnswer& answer, const TextStyle& style) {
     add(code_sentence(*process.virtual_gpu));
     add(refusals_sentence(*process.virtual_gpu));
     add(reads_sentence(*process.virtual_gpu, answer.fill));
+    add(cudnn_sentence(process.virtual_gpu->cudnn));
     add(workspaces_sentence(*process.virtual_gpu));
   }
   return out.text();

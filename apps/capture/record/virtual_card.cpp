@@ -45,6 +45,19 @@ int compute_of(const std::string& value) {
   return static_cast<int>(*major * 10 + *minor);
 }
 
+/// What a driver reports depends on the system.
+void use_system(Card& card, const std::string& value) {
+  if (value == "linux") return;
+  if (value != "windows") refuse("os", value, "linux or windows");
+  if (card.windows_total == 0) {
+    refuse(
+        "os", value,
+        fmt::format("linux: what {} has under Windows is not known; memory=SIZE says it", card.name)
+            .c_str());
+  }
+  card.total = card.windows_total;
+}
+
 /// What is given of the memory; the rest follows from the card.
 struct GivenMemory {
   std::optional<Bytes> total;
@@ -52,13 +65,18 @@ struct GivenMemory {
 };
 
 void set(VirtualCard& card, GivenMemory& given, const std::string& key, const std::string& value) {
-  static const std::vector<std::string> kKeys = {"memory", "context", "sm", "count", "lag"};
+  static const std::vector<std::string> kKeys = {"memory", "context", "sm", "multiprocessors",
+                                                 "os",     "count",   "lag"};
   if (key == "memory") {
     given.total = memory_of(key, value);
   } else if (key == "context") {
     given.context = memory_of(key, value);
   } else if (key == "sm") {
     card.card.compute = compute_of(value);
+  } else if (key == "multiprocessors") {
+    card.card.multiprocessors = static_cast<int>(whole_of(key, value, 1, 10'000));
+  } else if (key == "os") {
+    use_system(card.card, value);
   } else if (key == "count") {
     card.count = whole_of(key, value, 1, gpu::kMostCards);
   } else if (key == "lag") {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <iostream>
 
 #include "commands.hpp"
 #include "core/error.hpp"
@@ -13,6 +14,7 @@
 #include "output/output_file.hpp"
 #include "output/printing.hpp"
 #include "output/terminal.hpp"
+#include "record/cudnn_library.hpp"
 #include "record/preparation.hpp"
 #include "record/session.hpp"
 #include "record/sweep.hpp"
@@ -27,8 +29,9 @@ struct RecordCommand {
   OutputPath output;
   ReportOptions reports;
   std::optional<Sweep> sweep;
-  std::string recover;  ///< the folder of calls that were left; empty: a program is recorded
-  std::string prepare;  ///< the folder of a torch; empty: a program is recorded
+  std::string recover;    ///< the folder of calls that were left; empty: a program is recorded
+  std::string prepare;    ///< the folder of a torch; empty: a program is recorded
+  std::string ask_cudnn;  ///< its folder: answers questions instead of recording
   std::vector<std::string> python;  ///< an interpreter with its flags, which runs the program
   bool is_module = false;           ///< that program is the name of a module
 };
@@ -52,8 +55,12 @@ void add_virtual_options(CommandLine& line, RecordQuestion& question) {
   VirtualBehaviour& behaviour = question.behaviour;
   line.value("--virtual-gpu", "CARD[:KEY=VALUE,...]",
              "Run on this simulated card, without a GPU (list cards). Keys: memory, context, sm, "
-             "count, lag.",
+             "multiprocessors, os, count, lag.",
              [&](const std::string& text) { question.card = virtual_card(text); });
+  line.value("--cudnn", "FOLDER",
+             "Ask the cuDNN in this folder (9.8 or later) what its convolutions want on this card. "
+             "Default: the one beside torch.",
+             [&](const std::string& text) { question.cudnn = text; });
   line.value("--fill", "zeros|nan|random",
              "What the program reads where it looks at a computed value. Default: zeros.",
              [&](const std::string& text) {
@@ -136,7 +143,8 @@ void complete(RecordCommand& asked) {
   if (!asked.recover.empty() && !question.program.empty()) {
     throw UsageError("--recover writes an earlier recording; expected no program");
   }
-  if (asked.prepare.empty() && asked.recover.empty() && question.program.empty()) {
+  if (asked.prepare.empty() && asked.ask_cudnn.empty() && asked.recover.empty() &&
+      question.program.empty()) {
     throw UsageError(
         "record needs a program: memreplay record [--virtual-gpu CARD] -- python "
         "train.py");
@@ -144,6 +152,9 @@ void complete(RecordCommand& asked) {
   if (question.behaviour != VirtualBehaviour{} && !question.card) {
     throw UsageError(
         "--fill and --oom-... work on a virtual GPU only; expected --virtual-gpu CARD");
+  }
+  if (!question.cudnn.empty() && !question.card) {
+    throw UsageError("--cudnn is asked for a virtual GPU; expected --virtual-gpu CARD");
   }
   if (question.calls.any() && question.card) {
     throw UsageError("--malloc and --cuda record on the real machine; expected no --virtual-gpu");
@@ -187,6 +198,10 @@ RecordCommand parse_record(const Command& command, const std::vector<std::string
   line.value("--prepare", "FOLDER",
              "Prepare the torch in this folder for a virtual GPU; prints where, as JSON.",
              [&](const std::string& text) { asked.prepare = text; });
+  line.value("--ask-cudnn", "FOLDER",
+             "Answer what a recorded program asks of the cuDNN in this folder, from standard input "
+             "to standard output; record starts it.",
+             [&](const std::string& text) { asked.ask_cudnn = text; });
   add_virtual_options(line, question);
   add_call_options(line, question, asked.recover);
   add_python_options(line, asked);
@@ -259,6 +274,10 @@ int run_record(const Command& command, const std::vector<std::string>& arguments
   Printer printer(asked.reports);
   if (!asked.recover.empty()) {
     return print(recover(asked.recover, asked.question.output), printer);
+  }
+  if (!asked.ask_cudnn.empty()) {
+    answer_graphs(asked.ask_cudnn, std::cin, std::cout);
+    return kDone;
   }
   Cache cache;
   if (!cache.note().empty()) write_stderr(cache.note());

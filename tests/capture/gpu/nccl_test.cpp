@@ -51,6 +51,24 @@ TEST(NeutralNccl, KnowsWhoItIs) {
   });
 }
 
+TEST(NeutralNccl, TakesItsMemoryWithTheFirstCollective) {
+  on_a_gpu("total=1073741824;libraries=1", [](const Gpu& gpu) {
+    const Rank rank(gpu);
+    const std::size_t before = gpu.free_bytes();
+    EXPECT_EQ(rank.broadcast(rank.own, rank.own + 1, 1), kSuccess);
+    EXPECT_EQ(before - gpu.free_bytes(), 496 * kMiB);
+    EXPECT_EQ(rank.broadcast(rank.own, rank.own + 1, 1), kSuccess);
+    EXPECT_EQ(before - gpu.free_bytes(), 496 * kMiB);
+  });
+}
+
+TEST(NeutralNccl, FailsWhereTheCardHasNoRoomForIt) {
+  on_a_gpu("total=104857600;libraries=1", [](const Gpu& gpu) {
+    const Rank rank(gpu);
+    EXPECT_NE(rank.broadcast(rank.own, rank.own + 1, 1), kSuccess);
+  });
+}
+
 TEST(NeutralNccl, GathersItsOwnValueOfEveryRank) {
   on_a_gpu("", [](const Gpu& gpu) {
     const Rank rank(gpu);

@@ -14,7 +14,8 @@ namespace {
 constexpr std::string_view kVirtual = R"({
  "pid": 5, "torch": "2.15.0", "used_cuda": 1, "ooms": 2, "steps": 0, "own_switches": 2, "rank": 3,
  "virtual": {"reads": 4, "read_at": [{"file": "a.py", "line": 12, "function": "f", "times": 4}],
-  "workspaces": [{"function": "g", "times": 2, "largest_bytes": 99}], "oldest_code": 75,
+  "workspaces": [{"function": "g", "times": 2, "largest_bytes": 99}],
+  "cudnn": {"version": "9.19.0", "graphs": 3, "unanswered": 1, "why": "w"}, "oldest_code": 75,
   "requests": 8, "refusals": 1,
   "first_refusals": [{"request": 7, "bytes": 512}], "neutral_calls": {"cublasCreate_v2": 6}}})";
 
@@ -44,6 +45,10 @@ TEST(Told, IsWhatAProcessWrote) {
   EXPECT_EQ(facts.read_at.at(0).file, "a.py");
   EXPECT_EQ(facts.read_at.at(0).line, 12);
   EXPECT_EQ(facts.workspaces.at(0).largest, 99);
+  EXPECT_EQ(facts.cudnn.version, "9.19.0");
+  EXPECT_EQ(facts.cudnn.graphs, 3);
+  EXPECT_EQ(facts.cudnn.unanswered, 1);
+  EXPECT_EQ(facts.cudnn.why, "w");
   EXPECT_EQ(facts.first_refusals.at(0).number, 7);
   EXPECT_EQ(facts.neutral_calls.at("cublasCreate_v2"), 6);
 }

@@ -54,6 +54,21 @@ TEST(VirtualCard, HasEveryKey) {
   EXPECT_EQ(virtual_card("t4:sm=9").card.compute, 90);
 }
 
+TEST(VirtualCard, MayHaveOtherMultiprocessorsThanUsual) {
+  const VirtualCard card = virtual_card("RTX-2080-Ti:multiprocessors=72");
+  EXPECT_NE(settings_of(card, {}).find(";multiprocessors=72;"), std::string::npos);
+  EXPECT_TRUE(card.libraries);
+}
+
+TEST(VirtualCard, UnderWindowsHasWhatItsDriverReportsThere) {
+  EXPECT_EQ(virtual_card("rtx-4090:os=windows").total, 24563 * kMiB);
+  EXPECT_EQ(virtual_card("rtx-4090:os=linux").total, virtual_card("rtx-4090").total);
+  EXPECT_EQ(refusal_of("t4:os=windows"),
+            "--virtual-gpu has os=windows; expected linux: what T4 has under Windows is not known; "
+            "memory=SIZE says it");
+  EXPECT_EQ(refusal_of("t4:os=dos"), "--virtual-gpu has os=dos; expected linux or windows");
+}
+
 TEST(VirtualCard, SaysWhatAValueIsToBe) {
   EXPECT_EQ(refusal_of("t4:memory=lots"),
             "--virtual-gpu has memory=lots; expected a size up to 3TiB, such as 24GiB");
@@ -78,7 +93,7 @@ TEST(VirtualCard, SaysWhatAValueIsToBe) {
 TEST(VirtualCard, SuggestsWhatWasMeant) {
   EXPECT_EQ(refusal_of("t4:memroy=1G"),
             "--virtual-gpu has no key 'memroy'; did you mean 'memory'? (keys: memory, context, sm, "
-            "count, lag)");
+            "multiprocessors, os, count, lag)");
   EXPECT_EQ(refusal_of("t4:24GiB"), "--virtual-gpu has '24GiB'; expected KEY=VALUE");
   EXPECT_TRUE(refusal_of("a1000").starts_with("unknown card 'a1000'"));
   EXPECT_TRUE(refusal_of("").starts_with("unknown card ''"));

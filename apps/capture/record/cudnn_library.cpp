@@ -1,0 +1,306 @@
+#include "record/cudnn_library.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <istream>
+#include <map>
+#include <optional>
+#include <ostream>
+#include <stdexcept>
+#include <string_view>
+#include <vector>
+
+#include "core/text.hpp"
+
+namespace memreplay {
+namespace {
+
+using Descriptor = void*;
+using Status = int;
+
+constexpr std::size_t kFirstWithoutDevice = 90800;
+
+// Numbers of cudnnBackendDescriptorType_t, cudnnBackendAttributeName_t and
+// cudnnBackendAttributeType_t.
+namespace kind {
+constexpr int kEngine = 2;
+constexpr int kConfiguration = 3;
+constexpr int kHeuristic = 4;
+constexpr int kPlan = 5;
+constexpr int kDevice = 38;
+}  // namespace kind
+namespace name {
+constexpr int kMode = 200;
+constexpr int kGraph = 201;
+constexpr int kResults = 202;
+constexpr int kHeuristicDevice = 204;
+constexpr int kConfiguredEngine = 300;
+constexpr int kPlanConfiguration = 401;
+constexpr int kWorkspace = 402;
+constexpr int kPlanDevice = 407;
+constexpr int kIndex = 1301;
+constexpr int kNumericalNotes = 1303;
+constexpr int kBehaviourNotes = 1305;
+constexpr int kDeviceAsJson = 2702;
+}  // namespace name
+namespace type {
+constexpr int kInt64 = 3;
+constexpr int kMode = 8;
+constexpr int kNumericalNote = 11;
+constexpr int kDescriptor = 15;
+constexpr int kBehaviourNote = 19;
+constexpr int kChar = 24;
+}  // namespace type
+
+/// Why the library does not answer.
+struct NoAnswer : std::runtime_error {
+  using runtime_error::runtime_error;
+};
+
+class Library {
+ public:
+  explicit Library(const std::string& folder) {
+    const std::string path = (std::filesystem::path(folder) / "libcudnn.so.9").string();
+    library_ = ::dlopen(path.c_str(), RTLD_NOW);
+    if (library_ == nullptr) throw NoAnswer(::dlerror());
+    const auto version_of = function<std::size_t (*)()>("cudnnGetVersion");
+    version_ = version_of();
+    if (version_ < kFirstWithoutDevice) {
+      throw NoAnswer(fmt::format(
+          "cuDNN {} answers only where there is a GPU; expected 9.8 or later", version()));
+    }
+    create_ = function<decltype(create_)>("cudnnBackendCreateDescriptor");
+    destroy_ = function<decltype(destroy_)>("cudnnBackendDestroyDescriptor");
+    set_ = function<decltype(set_)>("cudnnBackendSetAttribute");
+    get_ = function<decltype(get_)>("cudnnBackendGetAttribute");
+    finalize_ = function<decltype(finalize_)>("cudnnBackendFinalize");
+    last_error_ = function<decltype(last_error_)>("cudnnGetLastErrorString");
+  }
+
+  /// "9.19.0"
+  std::string version() const {
+    return fmt::format("{}.{}.{}", version_ / 10000, version_ / 100 % 100, version_ % 100);
+  }
+
+  Descriptor create(int kind) const {
+    Descriptor made = nullptr;
+    expect(create_(kind, &made));
+    return made;
+  }
+  void destroy(Descriptor descriptor) const { destroy_(descriptor); }
+  void set(Descriptor of, int name, int type, std::int64_t count, const void* elements) const {
+    expect(set_(of, name, type, count, elements));
+  }
+  void finalize(Descriptor descriptor) const { expect(finalize_(descriptor)); }
+  std::int64_t count(Descriptor of, int name, int type) const {
+    std::int64_t count = 0;
+    expect(get_(of, name, type, 0, &count, nullptr));
+    return count;
+  }
+  /// How many of `room` elements it filled in.
+  std::int64_t get(Descriptor of, int name, int type, std::int64_t room, void* elements) const {
+    std::int64_t count = 0;
+    expect(get_(of, name, type, room, &count, elements));
+    return count;
+  }
+
+ private:
+  template <typename Function>
+  Function function(const char* name) const {
+    void* const found = ::dlsym(library_, name);
+    if (found == nullptr) throw NoAnswer(::dlerror());
+    return reinterpret_cast<Function>(found);
+  }
+  void expect(Status status) const {
+    if (status == 0) return;
+    std::array<char, 512> said{};
+    last_error_(said.data(), said.size() - 1);
+    throw NoAnswer(fmt::format("cuDNN {} says {}: {}", version(), status, said.data()));
+  }
+
+  void* library_ = nullptr;
+  std::size_t version_ = 0;
+  Status (*create_)(int, Descriptor*) = nullptr;
+  Status (*destroy_)(Descriptor) = nullptr;
+  Status (*set_)(Descriptor, int, int, std::int64_t, const void*) = nullptr;
+  Status (*get_)(Descriptor, int, int, std::int64_t, std::int64_t*, void*) = nullptr;
+  Status (*finalize_)(Descriptor) = nullptr;
+  void (*last_error_)(char*, std::size_t) = nullptr;
+};
+
+/// Descriptors that are gone with it, the last one first.
+class Descriptors {
+ public:
+  explicit Descriptors(const Library& library) : library_(library) {}
+  ~Descriptors() {
+    while (!all_.empty()) {
+      library_.destroy(all_.back());
+      all_.pop_back();
+    }
+  }
+  Descriptors(const Descriptors&) = delete;
+  Descriptors& operator=(const Descriptors&) = delete;
+
+  Descriptor create(int kind) { return all_.emplace_back(library_.create(kind)); }
+  Descriptor at(std::size_t place) const { return all_.at(place); }
+  Descriptor last() const { return all_.at(all_.size() - 1); }
+
+ private:
+  const Library& library_;
+  std::vector<Descriptor> all_;
+};
+
+/// Takes what stands before the mark, and the mark, from `text`.
+std::string_view taken(std::string_view& text, char mark) {
+  const std::string_view part = text.substr(0, text.find(mark));
+  text.remove_prefix(std::min(part.size() + 1, text.size()));
+  return part;
+}
+
+std::int64_t number(std::string_view text) {
+  const auto parsed = parse_whole(std::string(text));
+  if (!parsed) throw NoAnswer(fmt::format("the question has '{}'; expected a number", text));
+  return static_cast<std::int64_t>(*parsed);
+}
+
+std::vector<unsigned char> bytes_of(std::string_view hexadecimal) {
+  std::vector<unsigned char> bytes;
+  for (std::size_t i = 0; i + 1 < hexadecimal.size(); i += 2) {
+    bytes.push_back(
+        static_cast<unsigned char>(std::stoi(std::string(hexadecimal.substr(i, 2)), nullptr, 16)));
+  }
+  return bytes;
+}
+
+void set_attribute(const Library& library, const Descriptors& before, Descriptor descriptor,
+                   std::string_view text) {
+  const auto name = static_cast<int>(number(taken(text, ':')));
+  const auto type = static_cast<int>(number(taken(text, ':')));
+  const std::int64_t count = number(taken(text, ':'));
+  if (type != type::kDescriptor) {
+    const std::vector<unsigned char> bytes = bytes_of(text);
+    library.set(descriptor, name, type, count, bytes.data());
+    return;
+  }
+  std::vector<Descriptor> parts;
+  while (!text.empty())
+    parts.push_back(before.at(static_cast<std::size_t>(number(taken(text, ',')))));
+  library.set(descriptor, name, type, count, parts.data());
+}
+
+/// The graph is the last of `made`.
+void make_graph(const Library& library, std::string_view text, Descriptors& made) {
+  while (!text.empty()) {
+    std::string_view one = taken(text, ';');
+    const Descriptor descriptor = made.create(static_cast<int>(number(taken(one, ' '))));
+    while (!one.empty()) set_attribute(library, made, descriptor, taken(one, ' '));
+    library.finalize(descriptor);
+  }
+}
+
+std::vector<int> notes(const Library& library, Descriptor engine, int name, int type) {
+  std::vector<int> all(static_cast<std::size_t>(library.count(engine, name, type)));
+  const auto room = static_cast<std::int64_t>(all.size());
+  if (room > 0)
+    all.resize(static_cast<std::size_t>(library.get(engine, name, type, room, all.data())));
+  return all;
+}
+
+/// A word of the answer; unset where there is no plan.
+std::optional<std::string> planned(const Library& library, Descriptor configuration,
+                                   Descriptor device) {
+  Descriptors made(library);
+  const Descriptor plan = made.create(kind::kPlan);
+  try {
+    library.set(plan, name::kPlanConfiguration, type::kDescriptor, 1, &configuration);
+    library.set(plan, name::kPlanDevice, type::kDescriptor, 1, &device);
+    library.finalize(plan);
+  } catch (const NoAnswer&) {
+    return std::nullopt;
+  }
+  std::int64_t workspace = 0;
+  library.get(plan, name::kWorkspace, type::kInt64, 1, &workspace);
+  Descriptor engine = made.create(kind::kEngine);
+  library.get(configuration, name::kConfiguredEngine, type::kDescriptor, 1, &engine);
+  std::int64_t index = 0;
+  library.get(engine, name::kIndex, type::kInt64, 1, &index);
+  return fmt::format(
+      "{}:{}:{}:{}", index, workspace,
+      fmt::join(notes(library, engine, name::kNumericalNotes, type::kNumericalNote), ","),
+      fmt::join(notes(library, engine, name::kBehaviourNotes, type::kBehaviourNote), ","));
+}
+
+class Answers {
+ public:
+  explicit Answers(const std::string& folder) : library_(folder) {}
+
+  std::string to(std::string_view question) {
+    const auto mode = static_cast<int>(number(taken(question, '\t')));
+    Descriptor device = device_of(taken(question, '\t'));
+    Descriptors made(library_);
+    make_graph(library_, question, made);
+    Descriptor graph = made.last();
+    const Descriptor heuristic = made.create(kind::kHeuristic);
+    library_.set(heuristic, name::kGraph, type::kDescriptor, 1, &graph);
+    library_.set(heuristic, name::kMode, type::kMode, 1, &mode);
+    library_.set(heuristic, name::kHeuristicDevice, type::kDescriptor, 1, &device);
+    library_.finalize(heuristic);
+    std::vector<Descriptor> results;
+    const std::int64_t count = library_.count(heuristic, name::kResults, type::kDescriptor);
+    for (std::int64_t i = 0; i < count; ++i) results.push_back(made.create(kind::kConfiguration));
+    const std::int64_t given = count == 0 ? 0
+                                          : library_.get(heuristic, name::kResults,
+                                                         type::kDescriptor, count, results.data());
+    std::string answer = "ok " + library_.version();
+    for (std::int64_t i = 0; i < given; ++i) {
+      if (const auto word = planned(library_, results[static_cast<std::size_t>(i)], device)) {
+        answer += ' ' + *word;
+      }
+    }
+    return answer;
+  }
+
+ private:
+  /// Made once for each card, and kept.
+  Descriptor device_of(std::string_view json) {
+    const auto known = devices_.find(json);
+    if (known != devices_.end()) return known->second;
+    const Descriptor device = library_.create(kind::kDevice);
+    library_.set(device, name::kDeviceAsJson, type::kChar, static_cast<std::int64_t>(json.size()),
+                 json.data());
+    library_.finalize(device);
+    devices_.emplace(json, device);
+    return device;
+  }
+
+  Library library_;
+  std::map<std::string, Descriptor, std::less<>> devices_;
+};
+
+std::string in_one_line(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  return text;
+}
+
+}  // namespace
+
+void answer_graphs(const std::string& folder, std::istream& questions, std::ostream& answers) {
+  std::optional<Answers> library;
+  for (std::string question; std::getline(questions, question);) {
+    std::string answer;
+    try {
+      if (!library) library.emplace(folder);
+      answer = library->to(question);
+    } catch (const std::exception& error) {
+      answer = "error " + in_one_line(error.what());
+    }
+    answers << answer << '\n' << std::flush;
+  }
+}
+
+}  // namespace memreplay
