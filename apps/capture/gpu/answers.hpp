@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <type_traits>
 
@@ -28,9 +29,12 @@ void value_was_read(std::size_t size);
 /// A workspace that the original library would have asked for, by a rule that is written down.
 void workspace_was_modelled(const char* function, std::size_t size);
 /// The real cuDNN of this version answered about a graph.
-void cudnn_was_asked(const std::string& version);
+void cudnn_was_asked(const std::string& version, const std::string& graph);
 /// It did not, and the model did.
-void cudnn_was_not_asked(const std::string& why);
+void cudnn_was_not_asked(const std::string& why, const std::string& graph);
+/// The program timed engines of a graph, to keep the fastest, with workspaces from the least to the
+/// most so far.
+void engines_were_timed(const void* graph, std::int64_t least, std::int64_t most);
 /// A kernel was launched of which there is no code that the card runs; the oldest code is of this
 /// architecture (75: 7.5).
 void code_was_missing(int architecture);

@@ -3,7 +3,9 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "answers.hpp"
@@ -257,6 +259,43 @@ std::uint64_t modelled_workspace(const Content& plan) {
   return operations->parts.size() > 1 ? kOfAttention : 0;
 }
 
+/// What the real library's plan for a graph asks for; unset: it was not asked.
+std::optional<std::int64_t> workspace_by_library(const Content& plan) {
+  const Content* const configured = part_of(&plan, attribute::kPlanConfiguration);
+  const Attribute* const known =
+      configured ? told(*configured, attribute::kWorkspaceOfLibrary) : nullptr;
+  if (!known) return std::nullopt;
+  std::int64_t workspace = 0;
+  std::memcpy(&workspace, known->bytes.data(), sizeof workspace);
+  return workspace;
+}
+
+/// A program that sets cudnn.benchmark executes the engines of a graph one after the other, those
+/// that cuDNN prefers first.
+void note_execution(const Content& plan) {
+  struct Tried {
+    std::set<const Content*> configurations;
+    std::int64_t least = 0;
+    std::int64_t most = 0;
+  };
+  static std::mutex& mutex = *new std::mutex;
+  static auto& tried = *new std::map<std::shared_ptr<Content>, Tried>;
+  const Content* const configured = part_of(&plan, attribute::kPlanConfiguration);
+  const Content* const engine = part_of(configured, attribute::kConfiguredEngine);
+  const Attribute* const graph = engine ? told(*engine, attribute::kEngineGraph) : nullptr;
+  const auto workspace = workspace_by_library(plan);
+  if (!workspace || !graph || graph->parts.empty()) return;
+  const std::lock_guard lock(mutex);
+  Tried& of_graph = tried[graph->parts.front()];
+  if (!of_graph.configurations.insert(configured).second) return;
+  if (of_graph.configurations.size() == 1) of_graph.least = of_graph.most = *workspace;
+  of_graph.least = std::min(of_graph.least, *workspace);
+  of_graph.most = std::max(of_graph.most, *workspace);
+  if (of_graph.configurations.size() > 1) {
+    engines_were_timed(graph->parts.front().get(), of_graph.least, of_graph.most);
+  }
+}
+
 /// Remembered or derived; empty: there are none, as for an engine's knobs and notes.
 Attribute value_of(const Content& content, int name) {
   if (const Attribute* found = told(content, name)) return *found;
@@ -270,10 +309,7 @@ Attribute value_of(const Content& content, int name) {
     case attribute::kConfiguredSharedMemory:
       return of_number(0);
     case attribute::kPlanWorkspace: {
-      const Content* const configured = part_of(&content, attribute::kPlanConfiguration);
-      if (configured) {
-        if (const auto* known = told(*configured, attribute::kWorkspaceOfLibrary)) return *known;
-      }
+      if (const auto known = workspace_by_library(content)) return of_number(*known);
       const std::uint64_t workspace = modelled_workspace(content);
       workspace_was_modelled("cudnnBackendExecute", workspace);
       return of_number(static_cast<std::int64_t>(workspace));
@@ -329,7 +365,10 @@ Status cudnnBackendGetAttribute(Handle descriptor, int name, int type, std::int6
   return kSuccess;
 }
 
-Status cudnnBackendExecute(Handle, Handle, Handle) { return computed(); }
+Status cudnnBackendExecute(Handle, Handle plan, Handle) {
+  note_execution(*at<Descriptor>(plan).content);
+  return computed();
+}
 
 }  // extern "C"
 #pragma GCC visibility pop

@@ -137,10 +137,10 @@ std::optional<std::vector<CudnnEngine>> asked(int mode, const std::string& graph
                                    card_as_json() + '\t' + graph);
   std::string_view answer = line ? *line : std::string_view("error nobody answers for cuDNN");
   if (taken(answer, ' ') != "ok") {
-    cudnn_was_not_asked(std::string(answer));
+    cudnn_was_not_asked(std::string(answer), graph);
     return std::nullopt;
   }
-  cudnn_was_asked(std::string(taken(answer, ' ')));
+  cudnn_was_asked(std::string(taken(answer, ' ')), graph);
   return engines_in(answer);
 }
 

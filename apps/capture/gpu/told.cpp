@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,8 +29,13 @@ struct Told {
   std::map<std::string, Workspaces> workspaces;
   std::string cudnn_version;
   std::string why_no_cudnn;
-  std::size_t cudnn_graphs = 0;
-  std::size_t cudnn_unanswered = 0;
+  std::set<std::string> cudnn_graphs;
+  std::set<std::string> cudnn_unanswered;
+  struct Timed {
+    std::int64_t least = 0;
+    std::int64_t most = 0;
+  };
+  std::map<const void*, Timed> timed;  ///< by graph
   std::size_t refusals = 0;
   std::vector<std::pair<std::size_t, std::size_t>> first_refusals;  ///< number, size
 };
@@ -52,6 +58,13 @@ std::string quoted(const std::string& text) {
   return safe + '"';
 }
 
+/// Of the graphs whose engines were timed.
+std::int64_t largest(std::int64_t Told::Timed::*workspace) {
+  std::int64_t most = 0;
+  for (const auto& [graph, timed] : told().timed) most = std::max(most, timed.*workspace);
+  return most;
+}
+
 std::string as_json() {
   std::string text = "{\"workspaces\":[";
   const auto list = [&](const auto& entries, auto&& add) {
@@ -68,9 +81,12 @@ std::string as_json() {
             ",\"largest_bytes\":" + std::to_string(entry.second.largest) + "}";
   });
   text += "],\"cudnn\":{\"version\":" + quoted(told().cudnn_version) +
-          ",\"graphs\":" + std::to_string(told().cudnn_graphs) +
-          ",\"unanswered\":" + std::to_string(told().cudnn_unanswered) +
-          ",\"why\":" + quoted(told().why_no_cudnn) + "}";
+          ",\"graphs\":" + std::to_string(told().cudnn_graphs.size()) +
+          ",\"unanswered\":" + std::to_string(told().cudnn_unanswered.size()) +
+          ",\"why\":" + quoted(told().why_no_cudnn) +
+          ",\"timed\":" + std::to_string(told().timed.size()) +
+          ",\"least_bytes\":" + std::to_string(largest(&Told::Timed::least)) +
+          ",\"most_bytes\":" + std::to_string(largest(&Told::Timed::most)) + "}";
   text += ",\"oldest_code\":" + std::to_string(oldest_code) +
           ",\"requests\":" + std::to_string(requests) +
           ",\"refusals\":" + std::to_string(told().refusals) + ",\"first_refusals\":[";
@@ -94,16 +110,21 @@ void workspace_was_modelled(const char* function, std::size_t size) {
   workspaces.largest = std::max(workspaces.largest, size);
 }
 
-void cudnn_was_asked(const std::string& version) {
+void cudnn_was_asked(const std::string& version, const std::string& graph) {
   const std::lock_guard lock(told().mutex);
   told().cudnn_version = version;
-  ++told().cudnn_graphs;
+  told().cudnn_graphs.insert(graph);
 }
 
-void cudnn_was_not_asked(const std::string& why) {
+void cudnn_was_not_asked(const std::string& why, const std::string& graph) {
   const std::lock_guard lock(told().mutex);
   told().why_no_cudnn = why;
-  ++told().cudnn_unanswered;
+  told().cudnn_unanswered.insert(graph);
+}
+
+void engines_were_timed(const void* graph, std::int64_t least, std::int64_t most) {
+  const std::lock_guard lock(told().mutex);
+  told().timed[graph] = {least, most};
 }
 
 void code_was_missing(int architecture) { oldest_code = architecture; }

@@ -84,6 +84,9 @@ struct AskedCudnn {
   std::uint64_t graphs = 0;      ///< different ones that it answered about
   std::uint64_t unanswered = 0;  ///< likewise, left to the model
   std::string why;               ///< the last of these; empty: all were answered
+  std::uint64_t timed = 0;       ///< graphs whose engines the program timed (cudnn.benchmark)
+  Bytes least = 0;               ///< their largest workspace where each keeps its smallest
+  Bytes most = 0;                ///< likewise, its largest
 };
 
 /// What a virtual GPU has to tell.

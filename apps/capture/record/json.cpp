@@ -23,6 +23,9 @@ void fields(JsonFields& f, const AskedCudnn& cudnn) {
   f("graphs", cudnn.graphs, "different graphs that it answered about");
   f("unanswered", cudnn.unanswered, "different graphs that were left to the model");
   f("why", unless_empty(cudnn.why), "of the last of these");
+  f("timed", cudnn.timed, "graphs whose engines the program timed (cudnn.benchmark)");
+  f("least_bytes", cudnn.least, "their largest workspace where each keeps its smallest");
+  f("most_bytes", cudnn.most, "likewise, its largest");
 }
 
 void fields(JsonFields& f, const RefusedRequest& request) {

@@ -30,8 +30,10 @@ VirtualFacts virtual_facts(const JsonNode& node) {
                                 workspace.at("largest_bytes").whole()});
   }
   const JsonNode cudnn = node.at("cudnn");
-  facts.cudnn = {cudnn.at("version").text(), cudnn.at("graphs").whole(),
-                 cudnn.at("unanswered").whole(), cudnn.at("why").text()};
+  facts.cudnn = {cudnn.at("version").text(),     cudnn.at("graphs").whole(),
+                 cudnn.at("unanswered").whole(), cudnn.at("why").text(),
+                 cudnn.at("timed").whole(),      cudnn.at("least_bytes").whole(),
+                 cudnn.at("most_bytes").whole()};
   facts.oldest_code = node.at("oldest_code").whole();
   facts.requests = node.at("requests").whole();
   facts.refusals = node.at("refusals").whole();

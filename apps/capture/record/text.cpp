@@ -142,6 +142,13 @@ std::string cudnn_sentence(const AskedCudnn& cudnn) {
                                                             human_count(cudnn.unanswered)),
                         cudnn.why);
   }
+  if (cudnn.timed > 0) {
+    text += fmt::format(
+        " The program sets cudnn.benchmark: on a card the fastest engine of each of {} stays; "
+        "which one cannot be known here, and cuDNN's first choice stays. Their largest workspace "
+        "is between {} and {}.",
+        counted(cudnn.timed, "graph"), human_size(cudnn.least), human_size(cudnn.most));
+  }
   return text;
 }
 

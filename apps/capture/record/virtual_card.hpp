@@ -16,8 +16,8 @@ struct VirtualCard {
   std::uint64_t lag = 0;   ///< an event is complete after so many later pieces of work
 };
 
-/// "h100-80g", "NAME:memory=24GiB,context=0,sm=8.6,multiprocessors=72,os=windows,count=4,lag=0". A memory that is given is all
-/// the program's own. Throws UsageError.
+/// "h100-80g", "NAME:memory=24GiB,context=0,sm=8.6,multiprocessors=72,os=windows,count=4,lag=0". A
+/// memory that is given is all the program's own. Throws UsageError.
 VirtualCard virtual_card(const std::string& text);
 
 /// What a copy from the device gives, and which requests are refused.

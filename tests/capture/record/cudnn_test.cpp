@@ -85,6 +85,7 @@ std::vector<std::int64_t> workspaces(const Gpu& gpu) {
     Handle plan = descriptor(gpu, 5);
     set(gpu, plan, 401, 15, &engine);
     get(gpu, plan, 402, 3, 1, &found.emplace_back());
+    EXPECT_EQ(gpu("cudnnBackendExecute", Handle{}, plan, Handle{}), 0);
   }
   return found;
 }
@@ -92,7 +93,7 @@ std::vector<std::int64_t> workspaces(const Gpu& gpu) {
 std::string told(const Gpu& gpu) {
   std::string text(4096, '\0');
   gpu("memreplay_gpu_told", text.data(), text.size());
-  return text;
+  return text.c_str();
 }
 
 void with_the_library(const std::function<void(const Gpu&)>& test) {
@@ -105,7 +106,9 @@ TEST(CudnnService, GivesAProgramTheLibrarysOwnEngines) {
   with_the_library([](const Gpu& gpu) {
     EXPECT_EQ(workspaces(gpu), (std::vector<std::int64_t>{1000, 3000}));
     EXPECT_EQ(workspaces(gpu), (std::vector<std::int64_t>{1000, 3000}));
-    EXPECT_NE(told(gpu).find(R"("cudnn":{"version":"9.19.0","graphs":1,"unanswered":0,"why":""})"),
+    EXPECT_NE(told(gpu).find(
+                  R"("cudnn":{"version":"9.19.0","graphs":1,"unanswered":0,"why":"","timed":2,)"
+                  R"("least_bytes":1000,"most_bytes":3000})"),
               std::string::npos)
         << told(gpu);
   });

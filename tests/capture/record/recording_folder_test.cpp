@@ -15,7 +15,8 @@ constexpr std::string_view kVirtual = R"({
  "pid": 5, "torch": "2.15.0", "used_cuda": 1, "ooms": 2, "steps": 0, "own_switches": 2, "rank": 3,
  "virtual": {"reads": 4, "read_at": [{"file": "a.py", "line": 12, "function": "f", "times": 4}],
   "workspaces": [{"function": "g", "times": 2, "largest_bytes": 99}],
-  "cudnn": {"version": "9.19.0", "graphs": 3, "unanswered": 1, "why": "w"}, "oldest_code": 75,
+  "cudnn": {"version": "9.19.0", "graphs": 3, "unanswered": 1, "why": "w",
+   "timed": 2, "least_bytes": 5, "most_bytes": 7}, "oldest_code": 75,
   "requests": 8, "refusals": 1,
   "first_refusals": [{"request": 7, "bytes": 512}], "neutral_calls": {"cublasCreate_v2": 6}}})";
 
@@ -49,6 +50,9 @@ TEST(Told, IsWhatAProcessWrote) {
   EXPECT_EQ(facts.cudnn.graphs, 3);
   EXPECT_EQ(facts.cudnn.unanswered, 1);
   EXPECT_EQ(facts.cudnn.why, "w");
+  EXPECT_EQ(facts.cudnn.timed, 2);
+  EXPECT_EQ(facts.cudnn.most, 7);
+  EXPECT_EQ(facts.cudnn.least, 5);
   EXPECT_EQ(facts.first_refusals.at(0).number, 7);
   EXPECT_EQ(facts.neutral_calls.at("cublasCreate_v2"), 6);
 }
