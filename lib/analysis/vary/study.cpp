@@ -14,10 +14,16 @@
 namespace memreplay {
 namespace {
 
-constexpr Bytes kLeastWeight = 8192;       ///< that may be told by its size
-constexpr std::size_t kBlocksAWeight = 8;  ///< that have its size
-constexpr double kLeastShareCast = 0.02;   ///< casts of weights, as a share of all requests
+constexpr Bytes kLeastWeight = 8192;           ///< that may be told by its size
+constexpr std::size_t kBlocksAWeight = 8;      ///< that have its size
+constexpr double kLeastShareCast = 0.02;       ///< casts of weights, as a share of all requests
+constexpr double kLeastShareOfOneSize = 0.08;  ///< where all weights are of one size
 constexpr double kMostShareByChance = 0.005;
+// Of a hundred requests of the smaller program so many have one like them in the larger: at least
+// half of those from lines of Python; of all of them every one where a parameter alone differs, and
+// 86 to 96 where one is a training with autocast and the other is without.
+constexpr std::size_t kLeastOfLines = 50;
+constexpr std::size_t kLeastOfRequests = 97;
 constexpr std::size_t kFewest = 8;          ///< requests that show another program
 constexpr std::size_t kShareElsewhere = 8;  ///< one in so many
 
@@ -52,7 +58,9 @@ class CastsOfWeights {
   /// A share of all requests is of that kind and of several sizes, and hardly any of the other's:
   /// some have such a size by chance. Each weight has a gradient and what an optimizer keeps.
   bool shows_autocast_beside(const CastsOfWeights& other) const {
-    if (requests_ < other.requests_ + kFewest || sizes_.size() < 2) return false;
+    const bool alike = sizes_.size() < 2;
+    if (requests_ < other.requests_ + kFewest) return false;
+    if (alike && (share() < kLeastShareOfOneSize || other.requests_ > 0)) return false;
     const std::size_t more = requests_ - other.requests_;
     return kBlocksAWeight * more >= weights_ && all_ >= other.all_ + more / 2 &&
            share() >= kLeastShareCast && other.share() <= kMostShareByChance;
@@ -149,11 +157,12 @@ std::vector<Lining> Study::line_up_with(std::size_t structure) const {
 
 // Lines of Python tell programs apart; without any, all that there is.
 void Study::refuse_strangers(std::size_t structure, const Lining& lining) const {
-  refuse_unlike(structure, lining);
+  refuse_unlike(structure, lining, Likeness::of_lines);
   refuse_parts_of_a_program(structure, lining);
+  refuse_unlike(structure, lining, Likeness::of_requests);
 }
 
-void Study::refuse_unlike(std::size_t structure, const Lining& lining) const {
+void Study::refuse_unlike(std::size_t structure, const Lining& lining, Likeness kind) const {
   const Calls& calls = calls_[structure];
   const Calls& other = calls_[lining.other];
   const auto requests = [](const Calls& of, bool told) {
@@ -161,14 +170,20 @@ void Study::refuse_unlike(std::size_t structure, const Lining& lining) const {
       return block.call != CallBlock::kBefore && (block.python || !told);
     }));
   };
-  const bool told = requests(calls, true) > 0 && requests(other, true) > 0;
-  std::size_t paired = 0;
-  for (std::size_t block = 0; block < calls.blocks.size(); ++block) {
-    const bool counts = calls.blocks[block].python || !told;
-    if (counts && lining.block_of[block] != Calls::kNoBlock) ++paired;
-  }
+  const auto pairs = [&](bool told) {
+    std::size_t count = 0;
+    for (std::size_t block = 0; block < calls.blocks.size(); ++block) {
+      const bool counts = calls.blocks[block].python || !told;
+      if (counts && lining.block_of[block] != Calls::kNoBlock) ++count;
+    }
+    return count;
+  };
+  const bool told =
+      kind == Likeness::of_lines && requests(calls, true) > 0 && requests(other, true) > 0;
+  const std::size_t paired = pairs(told);
   const std::size_t all = std::min(requests(calls, told), requests(other, told));
-  if (2 * paired >= all) return;
+  const std::size_t least = kind == Likeness::of_lines ? kLeastOfLines : kLeastOfRequests;
+  if (100 * paired >= least * all) return;
   const auto [here, there] = lining.parts_at.value_or(std::pair(0U, 0U));
   const auto event = [&](std::size_t i, std::uint32_t call) {
     return human_count(event_of(i, call));

@@ -45,7 +45,8 @@ class Study {
     const std::vector<bool>& has_like;  ///< by block
   };
 
-  void refuse_unlike(std::size_t structure, const Lining& lining) const;
+  enum class Likeness { of_lines, of_requests };
+  void refuse_unlike(std::size_t structure, const Lining& lining, Likeness kind) const;
   void refuse_parts_of_a_program(std::size_t structure, const Lining& lining) const;
   void refuse_if_more(const Side& side, const Side& beside,
                       const std::multiset<Bytes>& casts) const;

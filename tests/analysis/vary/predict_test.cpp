@@ -217,6 +217,40 @@ TEST(Predict, AutocastBesideNoneIsTwoPrograms) {
   EXPECT_NE(why.find("event 12 (model.py:7 forward)"), std::string::npos) << why;
 }
 
+TEST(Predict, AutocastIsSeenWhereAllWeightsAreOfOneSize) {
+  const auto write = [](bool autocast) {
+    return [autocast](RecordingWriter& w, Bytes batch) {
+      const std::uint32_t built = w.stack({"model.py:3 __init__"});
+      const std::uint32_t forward = w.stack({"model.py:7 forward"});
+      for (Slot i = 0; i < 12; ++i) w.alloc(i, 40000, built);
+      for (Slot i = 0; i < 12; ++i) {
+        if (autocast) w.alloc(100 + i, 20000, forward);
+        w.alloc(200 + i, 12000 * batch, forward);
+      }
+    };
+  };
+  Program program({2}, write(false));
+  program.add(4, write(true));
+  const std::string why = why_refused(program);
+  EXPECT_NE(why.find("autocast casts weights (12 requests"), std::string::npos) << why;
+}
+
+// Both make requests that the other does not: a parameter alone does not do that.
+TEST(Predict, OfOneProgramTheSmallerRecordingHasNothingOfItsOwn) {
+  const auto write = [](Bytes own) {
+    return [own](RecordingWriter& w, Bytes batch) {
+      const std::uint32_t forward = w.stack({"model.py:7 forward"});
+      const std::uint32_t other = w.stack({own == 3000 ? "model.py:8 cast" : "model.py:9 norm"});
+      for (Slot i = 0; i < 60; ++i) w.alloc(i, 1000 * batch, forward);
+      for (Slot i = 0; i < 4; ++i) w.alloc(100 + i, own, other);
+    };
+  };
+  Program program({2}, write(3000));
+  program.add(4, write(7000));
+  const std::string why = why_refused(program);
+  EXPECT_NE(why.find("60 of 64 requests correspond"), std::string::npos) << why;
+}
+
 /// A table that is padded to 32, of which multiples of 32 show nothing.
 void padded(RecordingWriter& w, Bytes length) {
   const std::uint32_t attention = w.stack({"model.py:5 attention"});
