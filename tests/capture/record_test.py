@@ -25,6 +25,30 @@ try:
 finally:
     print('finally', flush=True)
 """
+# Children of every kind: each says its number.
+CHILDREN = """import multiprocessing, os, subprocess, sys
+found, snapshot = os.environ["PYTHONPATH"].split(":")[-1], os.environ["STAND_IN_SNAPSHOT"]
+use = (f"import os, sys; sys.path.append({found!r}); os.environ['STAND_IN_SNAPSHOT'] = {snapshot!r}; import torch; "
+       "torch.cuda.init(); print(os.getpid(), flush=True)")
+
+def spawned():
+    exec(use, {})
+
+if __name__ == "__main__":
+    python, kept = [sys.executable, "-c", use], {"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": "/nowhere"}
+    own = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    without = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    for command, environment in ((python, None), (python, own), (python, without), (python, kept), (python, {}),
+                                 (python, {**os.environ, "LD_PRELOAD": "libm.so.6"}), (["env", "-i", *python], None),
+                                 (["env", "-i", "sh", "-c", 'exec "$0" -c "$1"', *python[::2]], None),
+                                 ([sys.executable, "-I", "-c", use], None), ([sys.executable, "-E", "-c", use], kept)):
+        subprocess.run(command, env=environment, check=True)
+    os.waitpid(os.posix_spawn(sys.executable, python, {}), 0)
+    for method in ("spawn", "forkserver"):
+        child = multiprocessing.get_context(method).Process(target=spawned)
+        child.start(); child.join()
+    os.execve(sys.executable, python, {})
+"""
 # Takes as many GiB as it is told; the first process starts two others.
 CALLS_CUDA = """import ctypes, os, subprocess, sys
 gpu = ctypes.CDLL(os.environ["PYTHONPATH"].split(":")[0] + "/libmemreplay_gpu.so")
@@ -242,6 +266,16 @@ class Record(unittest.TestCase):
                            "    child.start(); child.join(); print(os.getpid(), child.pid)\n")
         pids = done.stdout.splitlines()[0].split()
         self.assert_recorded(*sorted(f"recording-{pid}.pickle" for pid in pids))
+
+    def test_a_child_is_recorded_whatever_its_environment_is(self):
+        done = self.record(CHILDREN)
+        pids = done.stdout.split("recording-")[0].split()
+        self.assertEqual((done.stderr, len(pids)), ("", 14))
+        self.assert_recorded(*sorted(f"recording-{pid}.pickle" for pid in pids))
+
+    def test_what_was_preloaded_stays(self):
+        done = self.record("print(os.environ['LD_PRELOAD'].split(':')[0])", LD_PRELOAD="libm.so.6")
+        self.assertEqual(done.stdout.splitlines()[0], "libm.so.6")
 
     def test_ranks_have_files_of_their_own(self):
         script = "import subprocess\nif 'RANK' not in os.environ:\n    for rank in '01':\n" \

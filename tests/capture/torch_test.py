@@ -36,13 +36,18 @@ class WithTorch(unittest.TestCase):
         self.assertEqual(done.returncode, 0, (arguments, done.stdout, done.stderr))
         return done.stdout
 
-    def record(self, *program, output="run.pickle", card="a100-40g", options=(), settings="", status=0):
+    def record(self, *program, output="run.pickle", card="a100-40g", options=(), settings="", status=0,
+               environment=None):
         """What the program and the command print."""
-        environment = {"PYTORCH_CUDA_ALLOC_CONF": settings} if settings else {}
+        environment = {**(environment or {}), **({"PYTORCH_CUDA_ALLOC_CONF": settings} if settings else {})}
         done = self.run_here(PROGRAM, "record", "--virtual-gpu", card, "-o", output, *options, "--", PYTHON, *program,
                              **environment)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done.stdout
+
+    def version(self):
+        done = self.run_here(PYTHON, "-c", "import importlib.metadata as m; print(m.version('torch'))")
+        return tuple(int(number) for number in done.stdout.split(".")[:2])
 
     def recorded(self, name):
         return (self.folder / name).read_bytes()
@@ -169,6 +174,18 @@ class Requests(WithTorch):
 
 
 class Processes(WithTorch):
+    def test_are_recorded_whatever_their_environment_is(self):
+        printed = self.record(HERE / "small_programs/children.py")
+        self.assertIn("inherits: 0, its own path: 0, no path: 0, few variables: 0, none: 0, -I: 0, -E: 0, spawn: 0, "
+                      "forkserver: 0\n", printed)
+        self.assertEqual(len(list(self.folder.glob("run-*.pickle"))), 10)
+
+    def test_that_compile_for_torch_start(self):
+        if self.version() < (2, 15):
+            self.skipTest("other workers")
+        printed = self.record(HERE / "small_programs/compiled.py", environment={"TORCHINDUCTOR_COMPILE_THREADS": "2"})
+        self.assertIn("in a worker: True\ncomputed: True\n", printed)
+
     def test_have_one_card_together(self):
         printed = self.record(HERE / "small_programs/shared_card.py", card="t4:memory=10GiB,context=512MiB")
         for line in ("forked: 9.50", "parent: 5.50", "subprocess: 5.00", "beside spawned: 2.00",

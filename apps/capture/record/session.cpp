@@ -22,7 +22,12 @@ namespace {
 /// Of memreplay itself.
 std::string program_path() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
 
-/// What sitecustomize.py reads in the program.
+std::string value_of(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value ? value : "";
+}
+
+/// What memreplay_hook.py reads in the program.
 std::map<std::string, std::string> environment_for(const RecordQuestion& question,
                                                    const Cache& cache,
                                                    const std::filesystem::path& folder,
@@ -36,10 +41,13 @@ std::map<std::string, std::string> environment_for(const RecordQuestion& questio
                    {"max_entries", question.max_entries},
                    {"real_times", question.real_times},
                    {"at_step", question.at_step}};
-  const char* const others = std::getenv("PYTHONPATH");
+  const std::string preloaded = value_of("LD_PRELOAD");
+  const std::string others = value_of("PYTHONPATH");
+  const std::string object = (hook / "memreplay_python.so").string();
   std::map<std::string, std::string> environment{
       {"MEMREPLAY_RECORD", asked.dump()},
-      {"PYTHONPATH", hook.string() + (others && *others ? std::string(":") + others : "")}};
+      {"LD_PRELOAD", preloaded.empty() ? object : preloaded + ":" + object},
+      {"PYTHONPATH", others.empty() ? hook.string() : hook.string() + ":" + others}};
   if (question.card) {
     environment["MEMREPLAY_VIRTUAL_GPU"] = settings_of(*question.card, question.behaviour);
     if (!cudnn->name().empty()) environment["MEMREPLAY_VIRTUAL_GPU"] += ";cudnn=" + cudnn->name();

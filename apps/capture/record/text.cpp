@@ -72,8 +72,8 @@ std::string nothing_sentence(const RecordAnswer& answer) {
            "into it (static, setuid), or recording failed (see standard error).";
   }
   if (answer.processes.empty()) {
-    return "Nothing was recorded: no process imported torch. A Python started with -I, -E or -S "
-           "cannot be recorded.";
+    return "Nothing was recorded: no process imported torch. A Python started with -S cannot be "
+           "recorded, nor one that a static or setuid program starts without its environment.";
   }
   const auto has_loaded = [](const RecordedProcess& one) { return one.torch_error.empty(); };
   if (std::ranges::none_of(answer.processes, has_loaded)) {
