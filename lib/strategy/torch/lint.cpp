@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 #include <set>
 
+#include "strategy/torch/numbers.hpp"
 #include "strategy/torch/roundup.hpp"
 #include "strategy/torch/settings.hpp"
 
@@ -143,6 +145,30 @@ void warn_of_roundup(const Reading& r) {
   }
 }
 
+void warn_of_pinned_limits(const Reading& r) {
+  const ConfEntry* const kept = r.last("pinned_max_cached_size_mb");
+  const ConfEntry* const rounded = r.last("pinned_max_round_threshold_mb");
+  if (kept == nullptr) return;
+  const auto value = [&](const ConfEntry* entry) {
+    return entry == nullptr ? UINT64_MAX : whole_prefix(entry->value, r.release)->value;
+  };
+  const std::uint64_t most = value(kept);
+  if (rounded != nullptr && value(rounded) >= most) {
+    r.warn(
+        fmt::format("pinned_max_round_threshold_mb:{} has no effect beside "
+                    "pinned_max_cached_size_mb:{}: larger "
+                    "requests are not rounded up",
+                    value(rounded), most));
+  }
+  const std::uint64_t power = std::bit_floor(most);
+  if (most > power && value(rounded) > power && most <= UINT64_MAX / kMiB) {
+    r.warn(fmt::format(
+        "pinned_max_cached_size_mb:{0}: a request above {1} MiB and up to {2} MiB is rounded up to "
+        "{3} MiB, and so not kept when it is freed; with pinned_max_round_threshold_mb:{1} it is",
+        most, power, std::min(most, value(rounded)), 2 * power));
+  }
+}
+
 void warn_of_others(const Reading& r) {
   if (r.turns_on("graph_capture_record_stream_reuse")) {
     r.warn(
@@ -174,6 +200,7 @@ SettingIssues lint_settings(std::string_view conf, std::string_view version) {
     warn_of_reserve(reading);
     warn_of_roundup(reading);
   }
+  warn_of_pinned_limits(reading);
   warn_of_others(reading);
   return issues;
 }

@@ -90,6 +90,8 @@ TEST(TorchLint, WhatHasNoEffectIsSaid) {
       {"throw_on_cudamalloc_oom:True,per_process_memory_fraction:0.5",
        "throw_on_cudamalloc_oom changes nothing"},
       {"pinned_num_register_threads:8", "pinned_num_register_threads has no effect without"},
+      {"pinned_max_cached_size_mb:64,pinned_max_round_threshold_mb:256",
+       "pinned_max_round_threshold_mb:256 has no effect beside pinned_max_cached_size_mb:64"},
       {"graph_capture_record_stream_reuse:True", "graph_capture_record_stream_reuse decides"},
       {"backend:cudaMallocAsync,max_split_size_mb:64",
        "backend:cudaMallocAsync leaves memory to the driver; no effect: max_split_size_mb"},
@@ -105,10 +107,22 @@ TEST(TorchLint, WhatWorksIsNotWarnedOf) {
         "garbage_collection_threshold:0.8,per_process_memory_fraction:0.9",
         "expandable_segments:True,expandable_segments_reserve:8G", "throw_on_cudamalloc_oom:True",
         "pinned_num_register_threads:8,pinned_use_cuda_host_register:True",
-        "roundup_power2_divisions:4", "roundup_power2_divisions:[>:4,1:4]",
-        "graph_capture_record_stream_reuse:False"}) {
+        "pinned_max_cached_size_mb:64", "pinned_max_cached_size_mb:0",
+        "pinned_max_cached_size_mb:100,pinned_max_round_threshold_mb:64",
+        "pinned_max_round_threshold_mb:100", "roundup_power2_divisions:4",
+        "roundup_power2_divisions:[>:4,1:4]", "graph_capture_record_stream_reuse:False"}) {
     EXPECT_EQ(warning(conf), "") << conf;
   }
+}
+
+TEST(TorchLint, PinnedMemoryThatIsRoundedUpToMoreThanIsKeptIsSaid) {
+  EXPECT_EQ(warning("pinned_max_cached_size_mb:100"),
+            "pinned_max_cached_size_mb:100: a request above 64 MiB and up to 100 MiB is rounded up "
+            "to 128 MiB, and so not kept when it is freed; with pinned_max_round_threshold_mb:64 "
+            "it is");
+  EXPECT_NE(warning("pinned_max_cached_size_mb:100,pinned_max_round_threshold_mb:80")
+                .find("above 64 MiB and up to 80 MiB"),
+            std::string::npos);
 }
 
 TEST(TorchLint, WhatRefusesEverythingIsSaid) {
