@@ -173,6 +173,31 @@ class Requests(WithTorch):
         self.assert_exact("run.pickle")
 
 
+class Pinned(WithTorch):
+    """PyTorch keeps a history of pinned memory since 2.14."""
+
+    def setUp(self):
+        super().setUp()
+        if self.version() < (2, 14):
+            self.skipTest("torch before 2.14")
+
+    def test_memory_of_a_program_that_only_pins_is_recorded(self):
+        printed = self.record(HERE / "small_programs/pinned.py")
+        self.assertIn("run.pickle: the program allocated nothing on a device. It has 8 events of pinned host memory",
+                      " ".join(printed.split()))
+        self.assertRegex(self.memreplay("explain", "--gpu", "host", "run.pickle"), r"pinned.py:6 <module> +256 MiB")
+        self.memreplay("verify", "--gpu", "host", "run.pickle")
+        self.assertIn("but pinned host memory (--gpu host)", self.run_here(PROGRAM, "explain", "run.pickle").stderr)
+
+    def test_memory_is_recorded_beside_that_of_the_device(self):
+        printed = self.record(HERE / "small_programs/pinned.py", "used", "own")
+        self.assertIn("own dump: 6\n", printed)
+        self.record(HERE / "small_programs/pinned.py", "used", "own", output="again.pickle")
+        self.assertTrue(self.recorded("again.pickle") == self.recorded("run.pickle"), "recorded twice")
+        self.assert_exact("run.pickle")
+        self.assertIn("256 MiB", self.memreplay("explain", "--gpu", "host", "run.pickle"))
+
+
 class Processes(WithTorch):
     def test_are_recorded_whatever_their_environment_is(self):
         printed = self.record(HERE / "small_programs/children.py")

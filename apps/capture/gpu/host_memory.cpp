@@ -1,5 +1,6 @@
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cstring>
 #include <map>
 
@@ -24,6 +25,12 @@ struct PinnedMemory {
   std::mutex mutex;
   std::map<Address, Pinned> ranges;
 };
+
+std::atomic<void (*)()> first_watcher{nullptr};
+
+void tell_the_first() {
+  if (const auto watch = first_watcher.exchange(nullptr)) watch();
+}
 
 PinnedMemory& pinned() {
   static PinnedMemory& the_only_one = *new PinnedMemory;
@@ -73,7 +80,11 @@ using memreplay::Address;
 #pragma GCC visibility push(default)
 extern "C" {
 
+/// Calls `watch` before memory is pinned for the first time.
+void memreplay_gpu_watch_pinned(void (*watch)()) { first_watcher = watch; }
+
 Status cudaHostAlloc(void** address, std::size_t size, unsigned) {
+  tell_the_first();
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   void* const at = mmap(nullptr, in_pages(size), PROT_READ | PROT_WRITE, flags, -1, 0);
   if (at == MAP_FAILED) return failed(kOutOfMemory);
@@ -96,6 +107,7 @@ Status cudaFreeHost(void* pointer) {
 }
 
 Status cudaHostRegister(void* pointer, std::size_t size, unsigned) {
+  tell_the_first();
   const std::lock_guard lock(pinned().mutex);
   pinned().ranges[reinterpret_cast<Address>(pointer)] = {size, false};
   return kSuccess;

@@ -36,7 +36,7 @@ def _record(asked):
             return
         version = "" if recorder.torch is None else str(recorder.torch.__version__)
         facts = {"pid": os.getpid(), "torch": version, "ooms": recorder.ooms,
-                 "used_cuda": int(recorder.process is not None), "steps": recorder.steps,
+                 "used_cuda": int(recorder.process is not None), "steps": recorder.steps, "pinned": recorder.pinned,
                  "own_switches": recorder.own_switches}
         if recorder.torch_error is not None:
             facts["torch_error"] = recorder.torch_error
@@ -49,11 +49,14 @@ def _record(asked):
         os.replace(file.name, place(".json"))  # complete whenever it is there
 
     gpu = memreplay_virtual_gpu.VirtualGpu(asked["program"]) if asked["virtual"] else None
-    memreplay_recorder.Recorder(
+    recorder = memreplay_recorder.Recorder(
         lambda: place(".pickle"), stacks=asked["stacks"], max_entries=asked["max_entries"] or sys.maxsize,
         at_step=asked["at_step"], before_import=gpu and load, on_begin=gpu and gpu.begin,
         normalise=gpu and (lambda snapshot: gpu.normalise(snapshot, asked["real_times"])), on_change=tell,
-        on_finish=gpu and gpu.forget_reads).watch_for_torch()
+        on_finish=gpu and gpu.forget_reads)
+    if gpu:
+        gpu.on_pinned = recorder.begin_if_pinned_is_kept
+    recorder.watch_for_torch()
 
 
 if "MEMREPLAY_RECORD" in os.environ:

@@ -7,6 +7,7 @@ import gc
 import importlib
 import importlib.abc
 import importlib.util
+import inspect
 import multiprocessing.util
 import os
 import pickle
@@ -58,6 +59,7 @@ class Recorder:
         self.process = None      # that used CUDA
         self.written = False
         self.ooms = self.steps = 0
+        self.pinned = 0          # entries of pinned memory in what was written
         self.own_switches = 0    # of the history by the program, while it is recorded
         self._path = path if callable(path) else lambda: path
         self._before_import, self._on_begin = before_import, on_begin
@@ -66,6 +68,7 @@ class Recorder:
         self._switch_history = None
         self._settings = []      # (time in microseconds, configuration): what held at first, what was passed since
         self._main_holders = 0
+        self._first_pinned = None  # the stack
 
     def watch_for_torch(self):
         """Records from here on, or from the import of torch on where it is not there yet."""
@@ -95,6 +98,7 @@ class Recorder:
         """While this process is recorded the program cannot end its history, nor shorten it; what it dumps has all."""
         memory = self.torch.cuda.memory
         self._switch_history = switch = memory._record_memory_history
+        self._keeps_pinned = "record_pinned_host_memory" in inspect.signature(switch).parameters  # PyTorch 2.14
 
         @functools.wraps(switch)
         def switch_unless_recorded(*arguments, **keywords):
@@ -138,7 +142,17 @@ class Recorder:
                     marker["pool_id"] = (0, 0)
                 entries.insert(bisect.bisect_left(times, when), marker)
 
+    def begin_if_pinned_is_kept(self):
+        """Memory is pinned, which may be all that the program has of CUDA."""
+        if self.torch and self._keeps_pinned and not self._on:
+            if self.stacks != "none":  # PyTorch has looked for the stack already
+                self._first_pinned = _frames(sys._getframe(1))
+            self._begin()
+
     def _begin(self):
+        if self.process == os.getpid():  # begun where memory was pinned, maybe on another thread
+            self._watch_signals()
+            return
         self.process = os.getpid()
         multiprocessing.util.Finalize(None, self.finish, exitpriority=LAST_OF_ALL)
         try:
@@ -146,7 +160,8 @@ class Recorder:
                 self._on_begin(self.torch)
             context = None if self.stacks == "none" else "all"
             stacks = "python" if self.stacks == "none" else self.stacks
-            self._switch_history(context=context, stacks=stacks, max_entries=self.max_entries)
+            pinned = {"record_pinned_host_memory": True} if self._keeps_pinned else {}
+            self._switch_history(context=context, stacks=stacks, max_entries=self.max_entries, **pinned)
             self._on = True
             self.torch._C._cuda_attach_out_of_memory_observer(self._out_of_memory)
             if self.at_step:
@@ -200,6 +215,11 @@ class Recorder:
         try:
             snapshot = self.torch.cuda.memory._snapshot()
             self._mark_settings(snapshot)
+            pinned = snapshot.get("host_traces", ())
+            self.pinned = len(pinned)
+            if self._first_pinned and pinned and not pinned[0].get("frames"):
+                for entry in pinned[:2]:
+                    entry["frames"] = self._first_pinned
             if self._normalise:
                 self._normalise(snapshot)
             os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -228,6 +248,15 @@ class Recorder:
         self._changed()
         if self._on_finish:
             self._on_finish(self)
+
+
+def _frames(frame):
+    """The stack from this frame on, as PyTorch writes it."""
+    frames = []
+    while frame:
+        frames.append({"name": frame.f_code.co_name, "filename": frame.f_code.co_filename, "line": frame.f_lineno})
+        frame = frame.f_back
+    return frames
 
 
 def _holders_of_the_main_module():

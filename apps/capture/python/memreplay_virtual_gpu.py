@@ -29,7 +29,9 @@ class VirtualGpu:
     """The device, with what it has to tell at the end."""
 
     def __init__(self, program, card=None):
-        """`card` is for --virtual-gpu; without it the environment says which one it is."""
+        """`card` is for --virtual-gpu; without it the environment says which one it is. `on_pinned` may be set: called
+        before memory is pinned for the first time."""
+        self.on_pinned = None
         self._program, self._card = program, card
         self._gpu = None
         self._libraries = []
@@ -49,6 +51,9 @@ class VirtualGpu:
         metadata = _metadata(torch_folder)
         self._gpu.memreplay_gpu_libraries(_required_version(metadata, "cudnn"), _required_version(metadata, "nccl"))
         self._gpu.memreplay_gpu_cudnn_folder(os.fsencode(_cudnn_folder(torch_folder)))
+        if self.on_pinned:
+            self._watch_pinned = ctypes.CFUNCTYPE(None)(self.on_pinned)
+            self._gpu.memreplay_gpu_watch_pinned(self._watch_pinned)
         names = sorted(name for name in os.listdir(prepared["stand_ins"]) if not name.startswith("."))
         for name in names:
             path = os.path.join(prepared["stand_ins"], name)
@@ -105,6 +110,7 @@ class VirtualGpu:
         """The interpreter ends: nothing of Python may be called any more."""
         if self._gpu:
             self._gpu.memreplay_gpu_watch_reads(None)
+            self._gpu.memreplay_gpu_watch_pinned(None)
 
     def _value_was_read(self, _size):
         frame = sys._getframe().f_back  # None on a thread that runs no Python, as those of autograd
@@ -140,7 +146,7 @@ def _answer_for(sonames):
 def order_for_time(snapshot):
     """Times become positions: kernels take no time here, and the same program gives the same file."""
     lists = [trace for trace in snapshot.get("device_traces", [])]
-    lists.append(snapshot.get("external_annotations", []))
+    lists += [snapshot.get(name, []) for name in ("external_annotations", "host_traces")]
     timed = [entry for entries in lists for entry in entries if "time_us" in entry]
     timed.sort(key=lambda entry: entry["time_us"])
     for position, entry in enumerate(timed):

@@ -114,6 +114,7 @@ struct RecordedProcess {
   bool used_cuda = false;
   std::uint64_t ooms = 0;
   std::uint64_t steps = 0;         ///< steps of optimisers, where they were counted
+  std::uint64_t pinned = 0;        ///< events of pinned host memory in its recording
   std::uint64_t own_switches = 0;  ///< the program's own switches of the history, ignored
   std::optional<VirtualFacts> virtual_gpu;
 };

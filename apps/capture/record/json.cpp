@@ -55,6 +55,7 @@ void fields(JsonFields& f, const RecordedProcess& process) {
   f("torch_error", unless_empty(process.torch_error), "why torch did not load; null: it did");
   f("used_cuda", process.used_cuda, "it used a GPU, or a virtual one");
   f("ooms", process.ooms, "requests that were refused");
+  f("pinned_events", process.pinned, "of pinned host memory in its recording");
   f("own_switches", process.own_switches, "the program's own switches of the history, ignored");
   f("virtual_gpu", process.virtual_gpu, "what the virtual GPU saw; null: a real device");
 }

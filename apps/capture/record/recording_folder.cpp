@@ -138,6 +138,7 @@ RecordedProcess told_in(const std::filesystem::path& file) {
                           .used_cuda = node.at("used_cuda").whole() != 0,
                           .ooms = node.at("ooms").whole(),
                           .steps = node.at("steps").whole(),
+                          .pinned = node.at("pinned").whole(),
                           .own_switches = node.at("own_switches").whole()};
   if (node.has("torch_error")) process.torch_error = node.at("torch_error").text();
   if (node.has("rank")) process.rank = node.at("rank").whole();

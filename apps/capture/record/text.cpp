@@ -28,13 +28,17 @@ std::string end_sentence(const ProgramEnd& end) {
 // "run.pickle: 3128 events, 1 stream, starts empty; peak reserved 140 MiB, 1 OOM."
 std::string recording_sentence(const RecordAnswer& answer, const RecordedProcess& process) {
   const TraceRuns* const runs = answer.runs_of(process);
+  const std::string pinned = process.pinned == 0
+                                 ? ""
+                                 : fmt::format(" It has {} of pinned host memory (--gpu host).",
+                                               counted(process.pinned, "event"));
   if (!runs) {
-    return process.path + ": the program allocated nothing on a device.";
+    return fmt::format("{}: the program allocated nothing on a device.{}", process.path, pinned);
   }
   const RunMetrics& metrics = runs->runs.front().metrics;
-  return fmt::format("{}: {}; peak allocated {}, peak reserved {}, {}.", process.path,
+  return fmt::format("{}: {}; peak allocated {}, peak reserved {}, {}.{}", process.path,
                      coverage_phrase(runs->trace), human_size(metrics.peak_allocated),
-                     human_size(metrics.peak_reserved), counted(process.ooms, "OOM"));
+                     human_size(metrics.peak_reserved), counted(process.ooms, "OOM"), pinned);
 }
 
 std::string switches_sentence(const RecordedProcess& process) {

@@ -123,6 +123,8 @@ Recording torch_recording(TorchSnapshot&& snapshot, const std::string& path,
     for (const auto& [action, count] : snapshot.unknown_actions) {
       dropped["entries with the unknown action '" + action + "'"] = count;
     }
+  } else if (snapshot.host_entries > 0) {
+    recording.why_no_trace = "has no memory of a device, but pinned host memory (--gpu host)";
   }
   recording.settings = std::move(snapshot.settings);
   recording.annotations = std::move(snapshot.annotations);

@@ -12,7 +12,7 @@ namespace memreplay {
 namespace {
 
 constexpr std::string_view kVirtual = R"({
- "pid": 5, "torch": "2.15.0", "used_cuda": 1, "ooms": 2, "steps": 0, "own_switches": 2, "rank": 3,
+ "pid": 5, "torch": "2.15.0", "used_cuda": 1, "ooms": 2, "steps": 0, "pinned": 7, "own_switches": 2, "rank": 3,
  "virtual": {"reads": 4, "read_at": [{"file": "a.py", "line": 12, "function": "f", "times": 4}],
   "workspaces": [{"function": "g", "times": 2, "largest_bytes": 99}],
   "cudnn": {"version": "9.19.0", "graphs": 3, "unanswered": 1, "why": "w",
@@ -39,6 +39,7 @@ TEST(Told, IsWhatAProcessWrote) {
   EXPECT_EQ(process.torch, "2.15.0");
   EXPECT_TRUE(process.used_cuda);
   EXPECT_EQ(process.ooms, 2);
+  EXPECT_EQ(process.pinned, 7);
   EXPECT_EQ(process.rank, 3);
   const VirtualFacts& facts = process.virtual_gpu.value();
   EXPECT_EQ(facts.reads, 4);
@@ -61,7 +62,7 @@ TEST(Told, MayLackARankAndAVirtualDevice) {
   const TemporaryFolder folder;
   const RecordedProcess process = told_in(folder.write(
       "5.json",
-      R"({"pid": 5, "torch": "2", "used_cuda": 0, "ooms": 0, "steps": 0, "own_switches": 0})"));
+      R"({"pid": 5, "torch": "2", "used_cuda": 0, "ooms": 0, "steps": 0, "pinned": 0, "own_switches": 0})"));
   EXPECT_EQ(process.rank, std::nullopt);
   EXPECT_FALSE(process.virtual_gpu);
 }
@@ -99,7 +100,7 @@ class RecordingFolderTest : public testing::Test {
   static void tell(const RecordingFolder& folder, int pid, const std::string& rank = "") {
     leave(folder, std::to_string(pid) + ".json",
           R"({"pid":)" + std::to_string(pid) +
-              R"(,"torch":"2.9.1","ooms":1,"used_cuda":1,"steps":3,"own_switches":0)" +
+              R"(,"torch":"2.9.1","ooms":1,"used_cuda":1,"steps":3,"pinned":0,"own_switches":0)" +
               (rank.empty() ? "" : R"(,"rank":)" + rank) + "}");
   }
 
