@@ -85,7 +85,7 @@ class Programs(WithTorch):
         self.assert_understood(names[0])
 
     def assert_understood(self, name):
-        self.assertIn("What is live", self.memreplay("explain", name))
+        self.assertIn("Live memory", self.memreplay("explain", name))
         self.memreplay("tune", name, "--runs", "20")
         self.memreplay("report", name, "-o", "page.html", "--runs", "20")
         self.assertGreater(len(self.recorded("page.html")), 10_000)
