@@ -1,6 +1,7 @@
 #include "program/gradient_use.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace memreplay {
 namespace {
@@ -80,6 +81,8 @@ std::uint64_t freed_after_others(const Trace& trace, const BlockLives& lives,
 std::uint64_t gradients_used(const Trace& trace, const BlockLives& lives,
                              std::span<const std::uint64_t> requests,
                              const std::vector<bool>& is_backward) {
+  // Nothing follows a backward pass where all requests, or none, are of one.
+  if (std::ranges::adjacent_find(is_backward, std::not_equal_to()) == is_backward.end()) return 0;
   std::uint64_t used = freed_after_others(trace, lives, requests, is_backward);
   std::vector<EndOfPass> ends = ends_of_passes(trace, requests, is_backward);
   enter_blocks(lives, is_backward, ends);

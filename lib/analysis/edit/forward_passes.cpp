@@ -226,6 +226,19 @@ namespace {
 
 constexpr Bytes kLeastResult = 64;
 constexpr std::size_t kRecent = 12;
+
+/// Operation `from`, or the last before it, whose result is alive at the event. What is alive then
+/// was alive at every event since it was made: each operation leads on to the one before it.
+std::size_t alive_from(const ForwardPass& pass, std::size_t from, std::uint64_t event,
+                       const BlockLives& lives) {
+  while (from != ForwardOperation::kNoOperation) {
+    const ForwardOperation& operation = pass.operations[from];
+    const BlockLife& result = lives.blocks[operation.result];
+    if (result.alive_at(event) && result.size >= kLeastResult) break;
+    from = operation.alive_before;
+  }
+  return from;
+}
 constexpr Bytes kLeastTensor = 1024;  ///< smaller ones are statistics and counters
 constexpr Bytes kSeed = 16;           ///< random numbers of attention, at most
 constexpr Bytes kHeadSize = 200;      ///< elements for which attention saves one sum, at most
@@ -341,6 +354,7 @@ void ForwardPasses::end_pass(std::vector<std::uint32_t>& forward,
                                                    : pass.end(lives_, trace_.size());
     operation.rule = named(operation).rule;
     operation.result = result_of(operation, lives_);
+    if (i > 0) operation.alive_before = alive_from(pass, i - 1, operation.begin, lives_);
     const NamedOperation& name = named(operation);
     operation.weighs = name.is_softmax ||
                        (name.rule == CastRule::follows && i > 0 && pass.operations[i - 1].weighs);
@@ -400,11 +414,12 @@ bool ForwardPasses::saves_weight(const ForwardPass& pass, const ForwardOperation
 std::vector<std::uint32_t> recent_results(const ForwardPass& pass, std::size_t index,
                                           const BlockLives& lives) {
   std::vector<std::uint32_t> results;
-  const std::uint64_t begin = pass.operations[index].begin;
-  for (std::size_t i = index; i-- > 0 && results.size() < kRecent;) {
-    const BlockLife& result = lives.blocks[pass.operations[i].result];
-    if (result.alive_at(begin) && result.size >= kLeastResult)
-      results.push_back(pass.operations[i].result);
+  const std::vector<ForwardOperation>& operations = pass.operations;
+  const std::uint64_t begin = operations[index].begin;
+  std::size_t i = operations[index].alive_before;
+  while (i != ForwardOperation::kNoOperation && results.size() < kRecent) {
+    results.push_back(operations[i].result);
+    i = alive_from(pass, operations[i].alive_before, begin, lives);
   }
   return results;
 }

@@ -63,6 +63,8 @@ std::size_t node_at(const std::vector<NodeSpan>& nodes, std::uint64_t event);
 
 /// Successive requests of one operation in a forward pass.
 struct ForwardOperation {
+  static constexpr std::size_t kNoOperation = SIZE_MAX;
+
   std::vector<std::uint32_t> blocks;         ///< that it asked for, by birth
   std::uint32_t result = BlockLives::kNone;  ///< the largest that outlives it
   std::uint32_t stack = 0;
@@ -71,7 +73,10 @@ struct ForwardOperation {
   bool weighs = false;                 ///< a softmax, or what follows it
   bool copies_attention = false;       ///< it only gives the result of one another layout
   std::uint64_t begin = 0;             ///< event of its first request
-  std::uint64_t end = 0;               ///< event of the next request that is none of its own
+  /// The last operation before it whose result is alive when it begins; kNoOperation: there is
+  /// none.
+  std::size_t alive_before = kNoOperation;
+  std::uint64_t end = 0;  ///< event of the next request that is none of its own
 
   Bytes weight = 0;                         ///< that it multiplies with; 0: none is known
   std::uint32_t input = BlockLives::kNone;  ///< block that it multiplies the weight with

@@ -319,14 +319,22 @@ std::vector<LayerCode> layers_of(const Recording& recording, const Trace& trace)
     if (course.passes().is_saved(life)) saved += life.size;
   }
   const auto of = [&](LayersOf whose) { return LayerFinder(recording, course, whose).find(); };
+  // Else what is found is what the code before it gave.
+  const auto has_code = [&](LayersOf whose) {
+    const auto before = static_cast<LayersOf>(static_cast<int>(whose) - 1);
+    return std::ranges::any_of(recording.frames, [&](const Frame& frame) {
+      return may_be_layer(recording, frame, whose) && !may_be_layer(recording, frame, before);
+    });
+  };
   std::vector<LayerCode> layers = of(LayersOf::program);
-  if (layers.empty() || layers.front().saved < saved / kPartsThatAreLayers) {
+  const bool few = layers.empty() || layers.front().saved < saved / kPartsThatAreLayers;
+  if (few && has_code(LayersOf::packages)) {
     std::vector<LayerCode> others = of(LayersOf::packages);
     const bool save_more =
         !others.empty() && (layers.empty() || others.front().saved > layers.front().saved);
     if (save_more) layers = std::move(others);
   }
-  return layers.empty() ? of(LayersOf::framework) : layers;
+  return layers.empty() && has_code(LayersOf::framework) ? of(LayersOf::framework) : layers;
 }
 
 }  // namespace memreplay
