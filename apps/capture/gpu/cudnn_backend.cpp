@@ -27,6 +27,7 @@ constexpr int kEngineConfiguration = 3;
 }  // namespace kind
 
 namespace attribute {
+constexpr int kDilations = 102;
 constexpr int kPadding = 105;
 constexpr int kStrides = 103;
 constexpr int kHeuristicGraph = 201;
@@ -179,20 +180,6 @@ std::shared_ptr<Content> configuration(const Attribute* graph, const CudnnEngine
   return made;
 }
 
-/// The engines for the graph that was asked about.
-Attribute heuristic_results(const Content& heuristic) {
-  const Attribute* const graph = told(heuristic, attribute::kHeuristicGraph);
-  if (graph && !graph->parts.empty()) {
-    const int mode = number_in(heuristic, attribute::kHeuristicMode);
-    if (const auto known = ask_cudnn(mode, GraphText(graph->parts.front()).text())) {
-      Contents all;
-      for (const CudnnEngine& engine : *known) all.push_back(configuration(graph, &engine));
-      return of_parts(std::move(all));
-    }
-  }
-  return of_parts({configuration(graph, nullptr)});
-}
-
 /// A part that was told; nullptr: none was.
 const Content* part_of(const Content* content, int name) {
   const Attribute* const found = content ? told(*content, name) : nullptr;
@@ -218,7 +205,48 @@ constexpr ConvolutionOperation kConvolutions[] = {
     {11, Convolution::Pass::filter, 714},
 };
 
-std::optional<std::uint64_t> convolution_workspace(const Content& operation) {
+bool is_float_convolution(const Attribute* graph) {
+  const Content* const asked =
+      graph && !graph->parts.empty() ? graph->parts.front().get() : nullptr;
+  const Content* const operation = part_of(asked, attribute::kOperations);
+  if (!operation) return false;
+  const auto known = std::ranges::find(kConvolutions, operation->kind, &ConvolutionOperation::kind);
+  if (known == std::end(kConvolutions)) return false;
+  const Content* const input = part_of(operation, known->first + 2);
+  return input && number_in(*input, attribute::kElementType) == 0;
+}
+
+/// Ours: one that uses tensor cores and one that does not. PyTorch takes the first that its
+/// switches allow, and allow_tf32 shows nowhere else.
+Contents modelled_configurations(const Attribute* graph) {
+  constexpr int kTensorCore = 0;
+  const auto with = configuration(graph, nullptr);
+  const auto without = configuration(graph, nullptr);
+  const auto engine_of = [](const auto& made) {
+    return made->attributes[attribute::kConfiguredEngine].parts.front();
+  };
+  engine_of(with)->attributes[attribute::kNumericalNotes] =
+      of_notes(type::kNumericalNote, {kTensorCore});
+  engine_of(without)->attributes[attribute::kEngineIndex] = of_number(1);
+  return {with, without};
+}
+
+/// The engines for the graph that was asked about.
+Attribute heuristic_results(const Content& heuristic) {
+  const Attribute* const graph = told(heuristic, attribute::kHeuristicGraph);
+  if (graph && !graph->parts.empty()) {
+    const int mode = number_in(heuristic, attribute::kHeuristicMode);
+    if (const auto known = ask_cudnn(mode, GraphText(graph->parts.front()).text())) {
+      Contents all;
+      for (const CudnnEngine& engine : *known) all.push_back(configuration(graph, &engine));
+      return of_parts(std::move(all));
+    }
+  }
+  return of_parts(is_float_convolution(graph) ? modelled_configurations(graph)
+                                              : Contents{configuration(graph, nullptr)});
+}
+
+std::optional<std::uint64_t> convolution_workspace(const Content& operation, bool tensor_cores) {
   const auto known = std::ranges::find(kConvolutions, operation.kind, &ConvolutionOperation::kind);
   if (known == std::end(kConvolutions)) return std::nullopt;
   const Content* const convolution = part_of(&operation, known->first);
@@ -231,12 +259,15 @@ std::optional<std::uint64_t> convolution_workspace(const Content& operation) {
   Convolution asked{.pass = known->pass,
                     .element = element_size(type),
                     .is_float16 = type == 2,
+                    .tensor_cores = tensor_cores || type != 0,
+                    .capability = settings().major * 10 + settings().minor,
                     .multiprocessors = static_cast<std::uint64_t>(settings().multiprocessors),
                     .input = numbers_of(*input, attribute::kSizes),
                     .filter = numbers_of(*filter, attribute::kSizes),
                     .output = numbers_of(*output, attribute::kSizes),
                     .strides = numbers_of(*convolution, attribute::kStrides),
-                    .padding = numbers_of(*convolution, attribute::kPadding)};
+                    .padding = numbers_of(*convolution, attribute::kPadding),
+                    .dilations = numbers_of(*convolution, attribute::kDilations)};
   const std::size_t rank = strides.size();
   if (rank < 3 || asked.input.size() != rank || asked.filter.size() != rank ||
       asked.output.size() != rank)
@@ -253,8 +284,9 @@ std::uint64_t modelled_workspace(const Content& plan) {
   const Content* const graph = part_of(engine, attribute::kEngineGraph);
   const Attribute* const operations = graph ? told(*graph, attribute::kOperations) : nullptr;
   if (!operations) return 0;
+  const bool tensor_cores = told(*engine, attribute::kNumericalNotes) != nullptr;
   for (const auto& operation : operations->parts) {
-    if (const auto asked = convolution_workspace(*operation)) return *asked;
+    if (const auto asked = convolution_workspace(*operation, tensor_cores)) return *asked;
   }
   return operations->parts.size() > 1 ? kOfAttention : 0;
 }
