@@ -65,4 +65,7 @@ inline constexpr std::size_t kMostBlocksOfQuickPlan = 200'000;
 /// Some tenths of a second for kMostBlocksOfQuickPlan.
 PlannedMemory plan_quickly(std::span<const PlannedBlock> blocks, const Control& control);
 
+/// The work of that, at most, as if so many events of a trace were replayed. O(n log n).
+std::uint64_t events_of_quick_plan(std::span<const PlannedBlock> blocks);
+
 }  // namespace memreplay

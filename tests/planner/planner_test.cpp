@@ -41,6 +41,17 @@ TEST(QuickPlan, ProvesThatTheBoundCannotBeReached) {
   EXPECT_GT(above, 0);
 }
 
+TEST(QuickPlan, CostsMoreWhereMoreBlocksMeet) {
+  const auto cost = [](std::size_t count, std::uint64_t lasts) {
+    std::vector<PlannedBlock> blocks;
+    for (std::uint64_t i = 0; i < count; ++i) blocks.push_back({i, i + lasts, 512, 1});
+    return events_of_quick_plan(blocks);
+  };
+  EXPECT_LT(cost(1000, 2), cost(1000, 500));
+  EXPECT_LT(cost(1000, 500), cost(8000, 8000));
+  EXPECT_GE(cost(8000, 8000), 5 * 8000u);
+}
+
 TEST(QuickPlan, SizesThatDoNotAddUpAreNoMatter) {
   const std::vector<PlannedBlock> blocks(5, {0, 2, (Bytes{1} << 50) - 1, 1});
   EXPECT_EQ(plan_quickly(blocks, {}).packing->height, 5 * ((Bytes{1} << 50) - 1));

@@ -6,7 +6,7 @@ namespace memreplay::gpu {
 /// the names of its numbers and engines. Each was fitted to as many answers of cuDNN without a
 /// device as its card's line says; a fifth more was kept apart to measure with.
 struct CardEngines {
-  int below;  ///< of cards whose capability, times ten, is less
+  int below;  ///< for cards whose capability, times ten, is less
   const char* forward;
   const char* data;
   const char* filter;

@@ -14,8 +14,8 @@
 #include "cudnn_questions.hpp"
 #include "settings.hpp"
 
-// cuDNN's graphs: descriptors that remember what they were told. The engines for a graph are those
-// of the real library, where there is one to be asked; else there is one, whatever the graph.
+// cuDNN's graphs: descriptors that remember what they were told. The engines for a graph are the
+// real library's, where there is one to be asked; else there is one, whatever the graph.
 using namespace memreplay::gpu;
 using namespace memreplay::gpu::cudnn;
 
@@ -47,7 +47,7 @@ constexpr int kEngineIndex = 1301;
 constexpr int kNumericalNotes = 1303;
 constexpr int kBehaviourNotes = 1305;
 constexpr int kHeuristicMode = 200;
-constexpr int kWorkspaceOfLibrary = -1;  ///< of ours: what its plan asks for
+constexpr int kWorkspaceOfLibrary = -1;  ///< our own: what its plan asks for
 }  // namespace attribute
 
 namespace type {
@@ -121,7 +121,7 @@ const Attribute* told(const Content& content, int name) {
   return found == content.attributes.end() ? nullptr : &found->second;
 }
 
-/// Of an enumeration; 0 where it was not told.
+/// An enumeration's value; 0 where it was not told.
 int number_in(const Content& content, int name) {
   int number = 0;
   const Attribute* const found = told(content, name);

@@ -58,7 +58,7 @@ std::string quoted(const std::string& text) {
   return safe + '"';
 }
 
-/// Of the graphs whose engines were timed.
+/// The largest of all graphs whose engines were timed.
 std::int64_t largest(std::int64_t Told::Timed::*workspace) {
   std::int64_t most = 0;
   for (const auto& [graph, timed] : told().timed) most = std::max(most, timed.*workspace);

@@ -21,7 +21,7 @@ class CudnnService {
   CudnnService(const CudnnService&) = delete;
   CudnnService& operator=(const CudnnService&) = delete;
 
-  /// Of its socket, in the namespace of abstract ones; empty: there is none.
+  /// The name of its socket, an abstract one; empty: there is none.
   const std::string& name() const { return name_; }
 
  private:

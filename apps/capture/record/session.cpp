@@ -19,7 +19,7 @@
 namespace memreplay {
 namespace {
 
-/// Of memreplay itself.
+/// Where memreplay itself is.
 std::string program_path() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
 
 std::string value_of(const char* variable) {

@@ -55,10 +55,14 @@ std::vector<PlannedBlock> blocks_asked_for(const Program& program, std::uint64_t
   return at_own_times(std::move(blocks));
 }
 
+/// What a plan may cost in any comparison, in events: some tenths of a second.
+constexpr std::uint64_t kEventsOfAnyPlan = 600'000;
+
 /// The blocks of what is replayed with `options`, placed with their future known. Its cost is
-/// bounded by work, not time: the same subject has the same floor anywhere.
+/// bounded by work, not time: the same subject has the same floor anywhere, or none where it would
+/// cost more than the `events` that were replayed.
 PlannedFloor planned_floor(const Subject& subject, const ReplayOptions& options,
-                           const Control& control) {
+                           std::uint64_t events, const Control& control) {
   PlannedFloor floor;
   if (subject.trace().streamed) {
     floor.left_out_because = "the recording is streamed, not held in memory";
@@ -70,6 +74,10 @@ PlannedFloor planned_floor(const Subject& subject, const ReplayOptions& options,
   if (blocks.size() > kMostBlocksOfQuickPlan) {
     floor.left_out_because =
         fmt::format("{} blocks are too many to plan in a comparison", human_count(blocks.size()));
+    return floor;
+  }
+  if (events_of_quick_plan(blocks) > std::max(events, kEventsOfAnyPlan)) {
+    floor.left_out_because = "it would take longer than all replays together";
     return floor;
   }
   control.show("planning", 0);
@@ -253,7 +261,8 @@ ReplayAnswer answer(const Inputs& inputs, std::span<const OpenDevice> opened,
     }
     set_places(trace.runs);
     if (question.ranked && !control.stopped()) {
-      trace.planned = planned_floor(subject, options, control);
+      trace.planned =
+          planned_floor(subject, options, trace.asked * subject.trace().size(), control);
     }
   }
   answer.interrupted = control.stopped();

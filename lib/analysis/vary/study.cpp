@@ -19,7 +19,7 @@ constexpr std::size_t kBlocksAWeight = 8;      ///< that have its size
 constexpr double kLeastShareCast = 0.02;       ///< casts of weights, as a share of all requests
 constexpr double kLeastShareOfOneSize = 0.08;  ///< where all weights are of one size
 constexpr double kMostShareByChance = 0.005;
-// Of a hundred requests of the smaller program so many have one like them in the larger: at least
+// So many of a hundred requests of the smaller program have one like them in the larger: at least
 // half of those from lines of Python; of all of them every one where a parameter alone differs, and
 // 86 to 96 where one is a training with autocast and the other is without.
 constexpr std::size_t kLeastOfLines = 50;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <fstream>
 
 #include "analysis/recordings.hpp"
 #include "analysis/run/devices.hpp"
@@ -171,6 +172,20 @@ TEST(ReplayAnswer, SideBySideThereIsAPlanThatNoStrategyIsBelow) {
     EXPECT_EQ(trace.planned->height, run.metrics.peak_requested);
     EXPECT_LE(trace.planned->height, run.metrics.peak_reserved);
   }
+}
+
+TEST(ReplayAnswer, APlanThatCostsMoreThanTheReplaysIsLeftOut) {
+  const std::string path = testing::TempDir() + "many_live.csv";
+  std::ofstream file(path);
+  file << "op,id,size\n";
+  for (int block = 0; block < 8000; ++block) file << "a," << block << ',' << 512 + block << '\n';
+  file.close();
+  const Inputs inputs({.paths = {path}});
+  ReplayQuestion question = three_strategies();
+  question.ranked = true;
+  const ReplayAnswer answered = answer(inputs, open_devices(question.setup), question, {});
+  EXPECT_EQ(answered.traces.at(0).planned.value().left_out_because,
+            "it would take longer than all replays together");
 }
 
 TEST(ReplayAnswer, ThePlanIsOfWhatTheRecordedProgramGot) {
