@@ -73,7 +73,7 @@ Contender::Contender(const Subject& subject, StrategySpec spec)
     : subject_(&subject),
       spec_(std::move(spec)),
       resolved_(subject.with_release(spec_)),
-      model_(subject.model_of(spec_)) {}
+      model_(subject.model_of(resolved_)) {}
 
 Contender::Contender(const Subject& subject, StrategySpec spec, const ProgramOptions& program)
     : Contender(subject, std::move(spec)) {

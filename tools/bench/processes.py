@@ -2,6 +2,7 @@
 import dataclasses
 import json
 import os
+import re
 import subprocess
 import tempfile
 import time
@@ -33,6 +34,13 @@ def done(command, **process_options):
             said.seek(0)
             raise Failed(f"`{' '.join(command)}` ended with status {process.returncode}: {said.read().strip()}")
     return Done(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, output)
+
+
+def instructions(command):
+    """How many it takes by valgrind, which only counts (exp-bbv), and how it ran."""
+    counting = ["valgrind", "--tool=exp-bbv", "--instr-count-only=yes", "--bb-out-file=/dev/null"]
+    ran = subprocess.run([*counting, *command], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    return int(re.search(r"Total instructions: (\d+)", ran.stderr)[1]), ran
 
 
 def answer(command):

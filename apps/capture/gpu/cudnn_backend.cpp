@@ -11,6 +11,7 @@
 #include "answers.hpp"
 #include "convolutions.hpp"
 #include "cudnn.hpp"
+#include "cudnn_asking.hpp"
 #include "cudnn_questions.hpp"
 #include "settings.hpp"
 
@@ -21,42 +22,8 @@ using namespace memreplay::gpu::cudnn;
 
 namespace {
 
-namespace kind {
-constexpr int kEngine = 2;
-constexpr int kEngineConfiguration = 3;
-}  // namespace kind
-
-namespace attribute {
-constexpr int kDilations = 102;
-constexpr int kPadding = 105;
-constexpr int kStrides = 103;
-constexpr int kHeuristicGraph = 201;
-constexpr int kHeuristicResults = 202;
-constexpr int kConfiguredEngine = 300;
-constexpr int kConfiguredWorkspace = 303;
-constexpr int kConfiguredSharedMemory = 304;
-constexpr int kPlanConfiguration = 401;
-constexpr int kPlanWorkspace = 402;
-constexpr int kOperations = 801;
-constexpr int kEngineCount = 802;
-constexpr int kElementType = 901;
-constexpr int kSizes = 902;
-constexpr int kTensorStrides = 903;
-constexpr int kEngineGraph = 1300;
-constexpr int kEngineIndex = 1301;
-constexpr int kNumericalNotes = 1303;
-constexpr int kBehaviourNotes = 1305;
-constexpr int kHeuristicMode = 200;
-constexpr int kWorkspaceOfLibrary = -1;  ///< our own: what its plan asks for
-}  // namespace attribute
-
-namespace type {
-constexpr int kHandle = 0;
-constexpr int kInt64 = 3;
-constexpr int kNumericalNote = 11;
-constexpr int kBehaviourNote = 19;
-constexpr int kDescriptor = 15;
-}  // namespace type
+/// Our own attribute of an engine's configuration: what its plan asks for.
+constexpr int kWorkspaceOfLibrary = -1;
 
 struct Content;
 using Contents = std::vector<std::shared_ptr<Content>>;
@@ -174,7 +141,7 @@ std::shared_ptr<Content> configuration(const Attribute* graph, const CudnnEngine
         of_notes(type::kNumericalNote, known->numerical_notes);
     engine->attributes[attribute::kBehaviourNotes] =
         of_notes(type::kBehaviourNote, known->behaviour_notes);
-    made->attributes[attribute::kWorkspaceOfLibrary] = of_number(known->workspace);
+    made->attributes[kWorkspaceOfLibrary] = of_number(known->workspace);
   }
   made->attributes[attribute::kConfiguredEngine] = of_parts({std::move(engine)});
   return made;
@@ -294,8 +261,7 @@ std::uint64_t modelled_workspace(const Content& plan) {
 /// What the real library's plan for a graph asks for; unset: it was not asked.
 std::optional<std::int64_t> workspace_by_library(const Content& plan) {
   const Content* const configured = part_of(&plan, attribute::kPlanConfiguration);
-  const Attribute* const known =
-      configured ? told(*configured, attribute::kWorkspaceOfLibrary) : nullptr;
+  const Attribute* const known = configured ? told(*configured, kWorkspaceOfLibrary) : nullptr;
   if (!known) return std::nullopt;
   std::int64_t workspace = 0;
   std::memcpy(&workspace, known->bytes.data(), sizeof workspace);

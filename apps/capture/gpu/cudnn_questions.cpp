@@ -1,19 +1,17 @@
 #include "cudnn_questions.hpp"
 
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstddef>
 #include <map>
 #include <mutex>
 #include <string_view>
 #include <utility>
 
 #include "answers.hpp"
+#include "cudnn_asking.hpp"
 #include "properties.hpp"
 #include "settings.hpp"
 
@@ -62,11 +60,7 @@ class Connection {
   std::optional<std::string> ask(std::string question) {
     if (process_ != ::getpid()) open();  // that of a parent is the parent's
     question += '\n';
-    for (std::string_view left = question; !left.empty();) {
-      const ssize_t size = ::send(file_, left.data(), left.size(), MSG_NOSIGNAL);
-      if (size <= 0) return std::nullopt;
-      left.remove_prefix(static_cast<std::size_t>(size));
-    }
+    if (!send_all(file_, question)) return std::nullopt;
     std::string answer;
     std::array<char, 4096> part{};
     while (!answer.ends_with('\n')) {
@@ -82,15 +76,8 @@ class Connection {
   void open() {
     if (file_ >= 0) ::close(file_);
     process_ = ::getpid();
-    const std::string& name = settings().cudnn;
-    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
-    std::ranges::copy_n(
-        name.begin(),
-        static_cast<std::ptrdiff_t>(std::min(name.size(), sizeof address.sun_path - 1)),
-        address.sun_path + 1);
-    const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
     file_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (file_ >= 0 && ::connect(file_, reinterpret_cast<sockaddr*>(&address), size) != 0) {
+    if (file_ >= 0 && at_abstract_address(::connect, file_, settings().cudnn) != 0) {
       ::close(std::exchange(file_, -1));
     }
   }
@@ -98,12 +85,6 @@ class Connection {
   int file_ = -1;
   pid_t process_ = 0;
 };
-
-std::string_view taken(std::string_view& text, char mark) {
-  const std::string_view part = text.substr(0, text.find(mark));
-  text.remove_prefix(std::min(part.size() + 1, text.size()));
-  return part;
-}
 
 template <typename Number>
 Number number(std::string_view text) {

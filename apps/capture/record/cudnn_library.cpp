@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/text.hpp"
+#include "gpu/cudnn_asking.hpp"
 
 namespace memreplay {
 namespace {
@@ -25,37 +26,10 @@ using Status = int;
 
 constexpr std::size_t kFirstWithoutDevice = 90800;
 
-// Numbers of cudnnBackendDescriptorType_t, cudnnBackendAttributeName_t and
-// cudnnBackendAttributeType_t.
-namespace kind {
-constexpr int kEngine = 2;
-constexpr int kConfiguration = 3;
-constexpr int kHeuristic = 4;
-constexpr int kPlan = 5;
-constexpr int kDevice = 38;
-}  // namespace kind
-namespace name {
-constexpr int kMode = 200;
-constexpr int kGraph = 201;
-constexpr int kResults = 202;
-constexpr int kHeuristicDevice = 204;
-constexpr int kConfiguredEngine = 300;
-constexpr int kPlanConfiguration = 401;
-constexpr int kWorkspace = 402;
-constexpr int kPlanDevice = 407;
-constexpr int kIndex = 1301;
-constexpr int kNumericalNotes = 1303;
-constexpr int kBehaviourNotes = 1305;
-constexpr int kDeviceAsJson = 2702;
-}  // namespace name
-namespace type {
-constexpr int kInt64 = 3;
-constexpr int kMode = 8;
-constexpr int kNumericalNote = 11;
-constexpr int kDescriptor = 15;
-constexpr int kBehaviourNote = 19;
-constexpr int kChar = 24;
-}  // namespace type
+namespace attribute = gpu::attribute;
+namespace kind = gpu::kind;
+namespace type = gpu::type;
+using gpu::taken;
 
 /// Why the library does not answer.
 struct NoAnswer : std::runtime_error {
@@ -155,13 +129,6 @@ class Descriptors {
   std::vector<Descriptor> all_;
 };
 
-/// Takes what stands before the mark, and the mark, from `text`.
-std::string_view taken(std::string_view& text, char mark) {
-  const std::string_view part = text.substr(0, text.find(mark));
-  text.remove_prefix(std::min(part.size() + 1, text.size()));
-  return part;
-}
-
 std::int64_t number(std::string_view text) {
   const auto parsed = parse_whole(std::string(text));
   if (!parsed) throw NoAnswer(fmt::format("the question has '{}'; expected a number", text));
@@ -217,22 +184,22 @@ std::optional<std::string> planned(const Library& library, Descriptor configurat
   Descriptors made(library);
   const Descriptor plan = made.create(kind::kPlan);
   try {
-    library.set(plan, name::kPlanConfiguration, type::kDescriptor, 1, &configuration);
-    library.set(plan, name::kPlanDevice, type::kDescriptor, 1, &device);
+    library.set(plan, attribute::kPlanConfiguration, type::kDescriptor, 1, &configuration);
+    library.set(plan, attribute::kPlanDevice, type::kDescriptor, 1, &device);
     library.finalize(plan);
   } catch (const NoAnswer&) {
     return std::nullopt;
   }
   std::int64_t workspace = 0;
-  library.get(plan, name::kWorkspace, type::kInt64, 1, &workspace);
+  library.get(plan, attribute::kPlanWorkspace, type::kInt64, 1, &workspace);
   Descriptor engine = made.create(kind::kEngine);
-  library.get(configuration, name::kConfiguredEngine, type::kDescriptor, 1, &engine);
+  library.get(configuration, attribute::kConfiguredEngine, type::kDescriptor, 1, &engine);
   std::int64_t index = 0;
-  library.get(engine, name::kIndex, type::kInt64, 1, &index);
+  library.get(engine, attribute::kEngineIndex, type::kInt64, 1, &index);
   return fmt::format(
       "{}:{}:{}:{}", index, workspace,
-      fmt::join(notes(library, engine, name::kNumericalNotes, type::kNumericalNote), ","),
-      fmt::join(notes(library, engine, name::kBehaviourNotes, type::kBehaviourNote), ","));
+      fmt::join(notes(library, engine, attribute::kNumericalNotes, type::kNumericalNote), ","),
+      fmt::join(notes(library, engine, attribute::kBehaviourNotes, type::kBehaviourNote), ","));
 }
 
 class Answers {
@@ -246,15 +213,17 @@ class Answers {
     make_graph(library_, question, made);
     Descriptor graph = made.last();
     const Descriptor heuristic = made.create(kind::kHeuristic);
-    library_.set(heuristic, name::kGraph, type::kDescriptor, 1, &graph);
-    library_.set(heuristic, name::kMode, type::kMode, 1, &mode);
-    library_.set(heuristic, name::kHeuristicDevice, type::kDescriptor, 1, &device);
+    library_.set(heuristic, attribute::kHeuristicGraph, type::kDescriptor, 1, &graph);
+    library_.set(heuristic, attribute::kHeuristicMode, type::kMode, 1, &mode);
+    library_.set(heuristic, attribute::kHeuristicDevice, type::kDescriptor, 1, &device);
     library_.finalize(heuristic);
     std::vector<Descriptor> results;
-    const std::int64_t count = library_.count(heuristic, name::kResults, type::kDescriptor);
-    for (std::int64_t i = 0; i < count; ++i) results.push_back(made.create(kind::kConfiguration));
+    const std::int64_t count =
+        library_.count(heuristic, attribute::kHeuristicResults, type::kDescriptor);
+    for (std::int64_t i = 0; i < count; ++i)
+      results.push_back(made.create(kind::kEngineConfiguration));
     const std::int64_t given = count == 0 ? 0
-                                          : library_.get(heuristic, name::kResults,
+                                          : library_.get(heuristic, attribute::kHeuristicResults,
                                                          type::kDescriptor, count, results.data());
     std::string answer = "ok " + library_.version();
     for (std::int64_t i = 0; i < given; ++i) {
@@ -271,8 +240,8 @@ class Answers {
     const auto known = devices_.find(json);
     if (known != devices_.end()) return known->second;
     const Descriptor device = library_.create(kind::kDevice);
-    library_.set(device, name::kDeviceAsJson, type::kChar, static_cast<std::int64_t>(json.size()),
-                 json.data());
+    library_.set(device, attribute::kDeviceAsJson, type::kChar,
+                 static_cast<std::int64_t>(json.size()), json.data());
     library_.finalize(device);
     devices_.emplace(json, device);
     return device;

@@ -5,14 +5,11 @@
 #include <poll.h>
 #include <spawn.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <csignal>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -20,6 +17,8 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "gpu/cudnn_asking.hpp"
+#include "record/program.hpp"
 
 extern char** environ;  // NOLINT: as POSIX has it
 
@@ -29,16 +28,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kLibrary = "libcudnn.so.9";
-
-bool write_all(int file, std::string_view text, bool is_socket) {
-  while (!text.empty()) {
-    const ssize_t size = is_socket ? ::send(file, text.data(), text.size(), MSG_NOSIGNAL)
-                                   : ::write(file, text.data(), text.size());
-    if (size <= 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(size));
-  }
-  return true;
-}
 
 /// Where cuBLAS lies beside cuDNN, as NVIDIA's packages have it; cuDNN needs its libcublasLt.
 std::string library_path(const fs::path& folder) {
@@ -61,13 +50,6 @@ std::vector<std::string> surroundings(const fs::path& folder) {
       all.emplace_back(text);
     }
   }
-  return all;
-}
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> all;
-  for (std::string& text : texts) all.push_back(text.data());
-  all.push_back(nullptr);
   return all;
 }
 
@@ -110,7 +92,7 @@ class CudnnService::Library {
     constexpr int kMostEnds = 3;
     if (ends_ >= kMostEnds) return "error the process that asks cuDNN has ended too often";
     if (process_ <= 0 && !begin()) return "error no process to ask cuDNN in could be started";
-    if (write_all(to_, question + '\n', true)) {
+    if (gpu::send_all(to_, question + '\n')) {
       do {
         if (auto line = lines_.take()) return *line;
       } while (lines_.read_from(to_));
@@ -129,8 +111,8 @@ class CudnnService::Library {
     ::posix_spawn_file_actions_adddup2(&actions, pair[1], STDIN_FILENO);
     ::posix_spawn_file_actions_adddup2(&actions, pair[1], STDOUT_FILENO);
     ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    std::vector<std::string> words = {program_, "record", "--ask-cudnn", folder_.string()};
-    std::vector<std::string> given = surroundings(folder_);
+    const std::vector<std::string> words = {program_, "record", "--ask-cudnn", folder_.string()};
+    const std::vector<std::string> given = surroundings(folder_);
     posix_spawnattr_t attributes;  // the thread that asks takes no signals; this process does
     sigset_t none{};
     ::sigemptyset(&none);
@@ -178,13 +160,9 @@ CudnnService::CudnnService(std::string program, std::string folder)
   }
   std::random_device random;
   name_ = fmt::format("memreplay-cudnn-{}-{:08x}{:08x}", ::getpid(), random(), random());
-  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
-  std::ranges::copy(name_, address.sun_path + 1);
-  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name_.size());
   std::array<int, 2> stop{};
   socket_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const bool is_there = socket_ >= 0 &&
-                        ::bind(socket_, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
+  const bool is_there = socket_ >= 0 && gpu::at_abstract_address(::bind, socket_, name_) == 0 &&
                         ::listen(socket_, SOMAXCONN) == 0 && ::pipe2(stop.data(), O_CLOEXEC) == 0;
   if (!is_there) {  // the model answers then
     name_.clear();
@@ -233,7 +211,7 @@ void CudnnService::serve() {
       while (goes_on) {
         const auto question = lines.take();
         if (!question) break;
-        goes_on = write_all(file, answer(*question) + '\n', true);
+        goes_on = gpu::send_all(file, answer(*question) + '\n');
       }
       if (goes_on) continue;
       ::close(file);

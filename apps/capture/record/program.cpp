@@ -64,13 +64,6 @@ class SignalsPassedOn {
   sigset_t mask_before_{};
 };
 
-std::vector<char*> pointers(const std::vector<std::string>& arguments) {
-  std::vector<char*> all;
-  for (const std::string& argument : arguments) all.push_back(const_cast<char*>(argument.c_str()));
-  all.push_back(nullptr);
-  return all;
-}
-
 [[noreturn]] void become(const std::vector<std::string>& arguments, const Surroundings& given,
                          int failure) {
   if (given.same_addresses) ::personality(ADDR_NO_RANDOMIZE);  // where the system lets it
@@ -92,6 +85,13 @@ ProgramEnd wait_for(pid_t process) {
 }
 
 }  // namespace
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> all;
+  for (const std::string& text : texts) all.push_back(const_cast<char*>(text.c_str()));
+  all.push_back(nullptr);
+  return all;
+}
 
 ProgramEnd run_program(const std::vector<std::string>& arguments, const Surroundings& given) {
   std::array<int, 2> failure{};

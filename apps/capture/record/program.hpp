@@ -24,6 +24,9 @@ struct Surroundings {
 /// UsageError where it cannot be started.
 ProgramEnd run_program(const std::vector<std::string>& arguments, const Surroundings& given);
 
+/// As exec wants them, with a null pointer behind; valid as long as the texts.
+std::vector<char*> pointers(const std::vector<std::string>& texts);
+
 /// What a short program writes to its standard output; empty where it cannot be started.
 std::string output_of(const std::vector<std::string>& arguments);
 

@@ -45,7 +45,7 @@ class TensorFinder {
   }
 
  private:
-  static constexpr std::size_t kNoOperation = SIZE_MAX;
+  static constexpr std::size_t kNoOperation = ForwardOperation::kNoOperation;
   using Place = std::pair<std::size_t, std::size_t>;  ///< pass and operation
 
   const BlockLife& life(std::uint32_t block) const { return course_.life(block); }
