@@ -11,8 +11,6 @@
 namespace memreplay::capture {
 namespace {
 
-constexpr int kHost = -1;
-
 /// Names handles by the order in which they come.
 class Numbers {
  public:

@@ -131,7 +131,7 @@ MEMREPLAY_SHOWN int execvp(const char* file, char* const argv[]) noexcept {
 MEMREPLAY_SHOWN int posix_spawn(pid_t* pid, const char* path,
                                 const posix_spawn_file_actions_t* actions,
                                 const posix_spawnattr_t* attributes, char* const argv[],
-                                char* const env[]) noexcept {
+                                char* const env[]) {
   return with_ours(
       env, [&](char* const* all) { return next_spawn(pid, path, actions, attributes, argv, all); });
 }
@@ -139,7 +139,7 @@ MEMREPLAY_SHOWN int posix_spawn(pid_t* pid, const char* path,
 MEMREPLAY_SHOWN int posix_spawnp(pid_t* pid, const char* file,
                                  const posix_spawn_file_actions_t* actions,
                                  const posix_spawnattr_t* attributes, char* const argv[],
-                                 char* const env[]) noexcept {
+                                 char* const env[]) {
   return with_ours(env, [&](char* const* all) {
     return next_spawnp(pid, file, actions, attributes, argv, all);
   });

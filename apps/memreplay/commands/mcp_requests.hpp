@@ -36,6 +36,8 @@ class McpRequests {
 
  private:
   struct Shared {
+    explicit Shared(std::istream& from) : in(from) {}
+
     std::istream& in;
     std::mutex mutex;
     std::condition_variable changed;

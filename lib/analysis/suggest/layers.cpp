@@ -22,7 +22,7 @@ namespace memreplay {
 namespace {
 
 /// Whose code may be a layer: each includes the ones before.
-enum class LayersOf : std::uint8_t { program, packages, framework };
+enum class LayersOf : std::uint8_t { program, packages, framework, none };
 
 /// Modules of PyTorch, such as TransformerEncoderLayer, but what calls any module.
 bool is_module_of_framework(std::string_view file) {
@@ -30,12 +30,13 @@ bool is_module_of_framework(std::string_view file) {
          !file.ends_with("/container.py");
 }
 
-bool may_be_layer(const Recording& recording, const Frame& frame, LayersOf whose) {
+LayersOf owner_of(const Recording& recording, const Frame& frame) {
+  if (frame.line == kNoLine) return LayersOf::none;
   const std::string& file = recording.texts[frame.file];
   const FrameKind kind = frame_kind(recording.texts[frame.name], file);
-  return frame.line != kNoLine &&
-         (kind == FrameKind::own || (whose >= LayersOf::packages && kind == FrameKind::package) ||
-          (whose >= LayersOf::framework && is_module_of_framework(file)));
+  if (kind == FrameKind::own) return LayersOf::program;
+  if (kind == FrameKind::package) return LayersOf::packages;
+  return is_module_of_framework(file) ? LayersOf::framework : LayersOf::none;
 }
 
 /// A line of a file, both as a recording numbers them.
@@ -66,7 +67,8 @@ struct OwnFunction {
 /// apart for another class between them are of two functions where other lines call them.
 class OwnFunctions {
  public:
-  OwnFunctions(const Recording& recording, LayersOf whose);
+  /// `frames`: whose each one is.
+  OwnFunctions(const Recording& recording, const std::vector<LayersOf>& frames, LayersOf whose);
 
   void add(const std::vector<std::uint32_t>& stack);
   /// Without module levels, lambdas and what makes a model (__init__).
@@ -92,9 +94,11 @@ constexpr std::uint32_t kLinesOfAHeader = 3;  ///< "class", "def" and a body
 
 bool is_layer_name(std::string_view name) { return name != "__init__" && !name.starts_with('<'); }
 
-OwnFunctions::OwnFunctions(const Recording& recording, LayersOf whose) : recording_(recording) {
+OwnFunctions::OwnFunctions(const Recording& recording, const std::vector<LayersOf>& frames,
+                           LayersOf whose)
+    : recording_(recording) {
+  for (const LayersOf frame : frames) is_own_.push_back(frame <= whose);
   for (const Frame& frame : recording.frames) {
-    is_own_.push_back(may_be_layer(recording, frame, whose));
     is_call_.push_back(recording.texts[frame.file].ends_with("torch/nn/modules/module.py"));
     is_optimizer_.push_back(is_of_optimizer(recording.texts[frame.file]));
   }
@@ -157,8 +161,9 @@ struct RepeatedFunction {
 
 class LayerFinder {
  public:
-  LayerFinder(const Recording& recording, const ProgramCourse& course, LayersOf whose)
-      : recording_(recording), course_(course), own_(recording, whose) {
+  LayerFinder(const Recording& recording, const ProgramCourse& course,
+              const std::vector<LayersOf>& frames, LayersOf whose)
+      : recording_(recording), course_(course), own_(recording, frames, whose) {
     std::set<std::uint32_t> stacks;
     for (std::size_t i = 0; i < course_.allocations().size(); ++i) {
       if (!course_.is_backward(i)) stacks.insert(course_.life(course_.block_of(i)).stack);
@@ -318,14 +323,13 @@ std::vector<LayerCode> layers_of(const Recording& recording, const Trace& trace)
   for (const BlockLife& life : course.lives().blocks) {
     if (course.passes().is_saved(life)) saved += life.size;
   }
-  const auto of = [&](LayersOf whose) { return LayerFinder(recording, course, whose).find(); };
-  // Else what is found is what the code before it gave.
-  const auto has_code = [&](LayersOf whose) {
-    const auto before = static_cast<LayersOf>(static_cast<int>(whose) - 1);
-    return std::ranges::any_of(recording.frames, [&](const Frame& frame) {
-      return may_be_layer(recording, frame, whose) && !may_be_layer(recording, frame, before);
-    });
+  std::vector<LayersOf> frames;
+  for (const Frame& frame : recording.frames) frames.push_back(owner_of(recording, frame));
+  const auto of = [&](LayersOf whose) {
+    return LayerFinder(recording, course, frames, whose).find();
   };
+  // Else what is found is what the code before it gave.
+  const auto has_code = [&](LayersOf whose) { return std::ranges::count(frames, whose) > 0; };
   std::vector<LayerCode> layers = of(LayersOf::program);
   const bool few = layers.empty() || layers.front().saved < saved / kPartsThatAreLayers;
   if (few && has_code(LayersOf::packages)) {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ranges>
+#include <span>
 
 #include "core/text.hpp"
 #include "report/parts/json_parts.hpp"
@@ -182,7 +182,9 @@ Table places_table(const StepGrowth& growth, std::size_t rows) {
 }
 
 /// Each step but what was there before the first.
-auto after_steps(const std::vector<Bytes>& live) { return std::views::drop(live, 1); }
+std::span<const Bytes> after_steps(const std::vector<Bytes>& live) {
+  return std::span(live).subspan(std::min<std::size_t>(1, live.size()));
+}
 
 }  // namespace
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ranges>
+#include <span>
 
 #include "core/text.hpp"
 #include "report/explain/phrases.hpp"
@@ -143,7 +143,7 @@ std::string what_holds(const ExplainedDevice& device) {
       "site</th><th>live</th>"
       "{}</tr></thead><tbody>\n",
       by_holes ? "<th>free beside</th>" : "");
-  for (const Site& site : sites | std::views::take(kSites)) {
+  for (const Site& site : std::span(sites).first(std::min(kSites, sites.size()))) {
     const double part = by_holes ? share(site.pinned, e.pins.pinned)
                                  : share(site.live, std::max(e.live_requested, site.live));
     out += fmt::format("<tr><td style=\"--share:{:.1f}%\">{}</td><td>{}</td>{}</tr>\n", part,

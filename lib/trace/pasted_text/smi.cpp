@@ -150,7 +150,7 @@ class SmiTable {
   }
 
   OomMessage& add(std::uint64_t gpu) {
-    OomMessage& message = found_.emplace_back(OomMessage{}, line_.value_or(0)).message;
+    OomMessage& message = found_.emplace_back(FoundMessage{{}, line_.value_or(0)}).message;
     message.kind = "nvidia-smi";
     message.detail = "nvidia-smi's table";
     message[Count::gpu] = gpu;

@@ -179,7 +179,7 @@ class StartLines {
 
   // All that the text has is how many layers are where.
   void add_layers() {
-    OomMessage& message = found_.emplace_back(OomMessage{}, layers_line_).message;
+    OomMessage& message = found_.emplace_back(FoundMessage{{}, layers_line_}).message;
     message.kind = "ggml-start";
     message.detail = "llama.cpp's line of what it offloads";
     message[OomWord::type] = "offload";
