@@ -50,7 +50,6 @@ class Cutter {
   std::uint32_t number_of(const std::vector<std::uint32_t>& stack, std::size_t from,
                           std::size_t to) {
     Lines lines;
-    lines.reserve(to - from);
     for (std::size_t i = from; i < to; ++i) {
       const Frame& frame = recording_.frames[stack[i]];
       lines.emplace_back(frame.file, frame.line);
