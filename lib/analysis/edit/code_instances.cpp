@@ -35,31 +35,35 @@ class Cutter {
   const CutStack& operator[](std::uint32_t stack) const { return cuts_[stack]; }
 
  private:
-  using Lines = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+  using Frames = std::span<const std::uint32_t>;  ///< indices into Recording::frames
 
-  CutStack cut(const std::vector<std::uint32_t>& stack) {
-    std::size_t outermost = stack.size();
-    for (std::size_t i = stack.size(); i-- > 0 && outermost == stack.size();) {
-      if (code_.matches(recording_.frames[stack[i]])) outermost = i;
+  /// Equal are those of the same lines, whatever the functions are called.
+  struct ByLines {
+    const std::vector<Frame>* frames = nullptr;
+
+    bool operator()(Frames a, Frames b) const {
+      const auto line = [this](std::uint32_t frame) {
+        return std::pair((*frames)[frame].file, (*frames)[frame].line);
+      };
+      return std::ranges::lexicographical_compare(a, b, {}, line, line);
     }
-    if (outermost == stack.size()) return {};
-    return {true, number_of(stack, 0, outermost + 1), number_of(stack, outermost + 1, stack.size()),
-            recording_.frames[stack[outermost]].line};
+  };
+
+  CutStack cut(Frames stack) {
+    std::size_t beyond = stack.size();
+    while (beyond > 0 && !code_.matches(recording_.frames[stack[beyond - 1]])) --beyond;
+    if (beyond == 0) return {};
+    return {true, number_of(stack.first(beyond)), number_of(stack.subspan(beyond)),
+            recording_.frames[stack[beyond - 1]].line};
   }
 
-  std::uint32_t number_of(const std::vector<std::uint32_t>& stack, std::size_t from,
-                          std::size_t to) {
-    Lines lines;
-    for (std::size_t i = from; i < to; ++i) {
-      const Frame& frame = recording_.frames[stack[i]];
-      lines.emplace_back(frame.file, frame.line);
-    }
-    return numbers_.try_emplace(std::move(lines), numbers_.size()).first->second;
+  std::uint32_t number_of(Frames frames) {
+    return numbers_.try_emplace(frames, numbers_.size()).first->second;
   }
 
   const Recording& recording_;
   CodeFrames code_;
-  std::map<Lines, std::uint32_t> numbers_;
+  std::map<Frames, std::uint32_t, ByLines> numbers_{ByLines{&recording_.frames}};
   std::vector<CutStack> cuts_;  ///< by stack
 };
 
