@@ -14,9 +14,6 @@
 namespace memreplay {
 namespace {
 
-/// So few are read in less time than it takes to read and replay them side by side.
-constexpr std::uint64_t kMostInMemory = 1 << 17;
-
 constexpr std::int64_t kMostOfParameter = 1'000'000'000;
 
 struct NamedValue {
@@ -116,7 +113,9 @@ void add_place_options(CommandLine& line, PlaceBy& by, std::size_t& rows) {
              });
 }
 
-void leave_in_file(ReadOptions& read) { read.most_in_memory = kMostInMemory; }
+void leave_in_file(ReadOptions& read, std::uint64_t most_in_memory) {
+  read.most_in_memory = most_in_memory;
+}
 
 bool can_leave_in_file(const RunOptions& options) {
   const Setup& setup = options.setup;
