@@ -46,9 +46,10 @@ build_telling() {
   rm -f "$log"
 }
 
+# PRESET [SETTING...]
 build_preset() {
   local preset=$1 before=$SECONDS
-  local settings=()
+  local settings=("${@:2}")
   # The distribution's interpreter is the one that its headers and pybind11 belong to, whatever
   # else stands first on PATH.
   if [[ -x /usr/bin/python3 ]]; then

@@ -7,15 +7,15 @@
 #include <exception>
 #include <iostream>
 
-#include "commands.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "device/host/malloc_library.hpp"
-#include "help/text.hpp"
-#include "options/command_line.hpp"
-#include "output/last_words.hpp"
-#include "output/output_file.hpp"
-#include "output/terminal.hpp"
+#include "line/command_line.hpp"
+#include "line/commands.hpp"
+#include "line/help.hpp"
+#include "line/last_words.hpp"
+#include "line/output_file.hpp"
+#include "line/terminal.hpp"
 
 namespace memreplay {
 namespace {

@@ -4,13 +4,13 @@
 #include <sstream>
 #include <utility>
 
-#include "commands.hpp"
-#include "output/terminal.hpp"
+#include "line/commands.hpp"
+#include "line/terminal.hpp"
 #include "report/parts/text_style.hpp"
 #include "trace/python/python_view.hpp"
 #include "trace/reader.hpp"
+#include "trace/snapshot/torch_snapshot.hpp"
 #include "trace/torch/snapshot_conversion.hpp"
-#include "trace/torch/torch_snapshot.hpp"
 
 namespace memreplay {
 namespace {

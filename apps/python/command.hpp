@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "report/parts/table.hpp"
-#include "trace/torch/torch_snapshot.hpp"
+#include "trace/snapshot/torch_snapshot.hpp"
 
 namespace memreplay {
 

@@ -14,7 +14,7 @@
 #include "command.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
-#include "options/command_line.hpp"
+#include "line/command_line.hpp"
 #include "report/parts/text_style.hpp"
 
 namespace memreplay {

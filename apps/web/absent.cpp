@@ -5,14 +5,14 @@
 #include <cstdlib>
 #include <new>
 
-#include "commands.hpp"
 #include "core/error.hpp"
 #include "device/host/host_memory.hpp"
 #include "device/host/malloc_library.hpp"
+#include "extensions/nsight/nsight_rows.hpp"
+#include "extensions/nsight/sqlite_file.hpp"
+#include "line/commands.hpp"
+#include "questions/list/list_report.hpp"
 #include "record/sweep.hpp"
-#include "report/list/list.hpp"
-#include "trace/nsight/nsight_rows.hpp"
-#include "trace/sqlite_file.hpp"
 
 // What stands for the parts of the system and of the program that are not there in a browser.
 

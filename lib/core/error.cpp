@@ -24,4 +24,11 @@ InputError::InputError(std::string_view file, std::string_view place, std::strin
       place_(place),
       message_(message) {}
 
+NotBuilt::NotBuilt(std::string_view what, std::string_view extension)
+    : UsageError(std::string(what)
+                     .append(" is not in this program, which was built without the extension ")
+                     .append(extension)
+                     .append(": build it with cmake -DMEMREPLAY_EXTENSIONS=all, or name the "
+                             "extension there")) {}
+
 }  // namespace memreplay

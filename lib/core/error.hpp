@@ -29,4 +29,11 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Asked for something that an extension brings which this program was built without.
+class NotBuilt : public UsageError {
+ public:
+  /// `what` begins the sentence: "--edit", "the strategy gmlake".
+  NotBuilt(std::string_view what, std::string_view extension);
+};
+
 }  // namespace memreplay

@@ -94,7 +94,7 @@ inline Bytes reserved_bytes(const MemoryState& state) {
 }
 
 /// What the program did right before an event, or what completes there later than recorded.
-struct Act {
+struct InferredCall {
   enum class Kind : std::uint8_t {
     complete,      ///< no stream uses the parked block any more
     empty_cache,   ///< unused memory is to be returned to the device
@@ -107,7 +107,7 @@ struct Act {
   PoolIndex pool = 0;
   std::uint32_t parked = 0;  ///< number shared by a `park` and its `complete`
 
-  friend bool operator==(const Act&, const Act&) = default;
+  friend bool operator==(const InferredCall&, const InferredCall&) = default;
 };
 
 /// Fills the columns of a program that is longer than memory, for who plays it from first to last.
@@ -151,7 +151,7 @@ struct Program {
   std::span<const std::uint64_t> freed_before;
   std::span<const std::uint8_t> upper_end;
 
-  std::span<const Lane> lanes;
+  std::span<const StreamPool> lanes;
   Slot slot_count = 0;                 ///< one above the highest slot in use
   const MemoryState* start = nullptr;  ///< as recorded before the first event; never null
   bool starts_cold = false;            ///< nothing of `start` is there
@@ -160,17 +160,17 @@ struct Program {
   bool says_more = false;  ///< requests carry more than size, alignment, stream and pool
 
   std::vector<Block> blocks;          ///< blocks of `start`, by address; empty where it starts cold
-  std::vector<Act> acts;              ///< in order; completions may come after the last event
+  std::vector<InferredCall> acts;     ///< in order; completions may come after the last event
   std::uint32_t parkings = 0;         ///< all numbers of parked blocks are below
   std::vector<Bytes> rescaled;        ///< what `sizes` views where it does not view the trace
   std::unique_ptr<ProgramFeed> feed;  ///< null: all events are there
 
   std::size_t size() const { return ops.size(); }
-  Lane lane(std::size_t event) const { return lanes[lane_of[event]]; }
+  StreamPool lane(std::size_t event) const { return lanes[lane_of[event]]; }
 
   /// The request that an event makes; only for requests.
   Request request(std::size_t event) const {
-    const Lane lane = this->lane(event);
+    const StreamPool lane = this->lane(event);
     const std::uint8_t log2 = align_log2[event];
     Request request{sizes[event], log2 == 0 ? 0 : Bytes{1} << log2, lane.stream, lane.pool};
     if (says_more) {
@@ -183,7 +183,7 @@ struct Program {
   }
 
   /// Who gives the block back; only for frees.
-  Giver giver(std::size_t event) const {
+  FreeOrigin giver(std::size_t event) const {
     return {lane(event).stream, threads.empty() ? 0 : threads[event]};
   }
 };

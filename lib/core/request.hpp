@@ -49,11 +49,11 @@ struct PluggablePool {
 };
 
 /// Where a request comes from. Events carry the number of a lane instead of both.
-struct Lane {
+struct StreamPool {
   StreamIndex stream = 0;
   PoolIndex pool = 0;
 
-  friend bool operator==(const Lane&, const Lane&) = default;
+  friend bool operator==(const StreamPool&, const StreamPool&) = default;
 };
 
 struct Request {
@@ -69,12 +69,12 @@ struct Request {
 
 /// Who gives a block back; another than asked for it where memory is handed over. A default one is
 /// whoever asked for the block.
-struct Giver {
+struct FreeOrigin {
   StreamIndex stream = kNoStream;
   std::uint32_t thread = 0;
 
   /// With the default made plain.
-  Giver or_owner(Giver owner) const { return stream == kNoStream ? owner : *this; }
+  FreeOrigin or_owner(FreeOrigin owner) const { return stream == kNoStream ? owner : *this; }
 };
 
 struct Placement {

@@ -18,13 +18,13 @@ namespace memreplay {
 struct OomPlace {
   /// Who refused it: the device of the replay, or, where nobody knows how large that is, the
   /// recorded one alone. Then only what is free inside is counted.
-  enum class Told { replayed, recorded };
+  enum class RefusedBy { replayed, recorded };
   std::uint64_t event = 0;
   Bytes requested = 0;
   Bytes free = 0;  ///< inside what the strategy holds, and what it may still take from the device
   Bytes largest_free = 0;
   Bytes live = 0;  ///< requested bytes of live blocks
-  Told told = Told::replayed;
+  RefusedBy told = RefusedBy::replayed;
   Bytes allocated = 0;  ///< the same after the strategy's rounding
   Bytes held = 0;       ///< by the strategy, of the device
   Bytes device_free = 0;

@@ -106,7 +106,7 @@ class FailedStep {
         const std::uint32_t block = lives_.block_of[event];
         if (block == BlockLives::kNone) continue;
         const BlockLife& life = lives_.blocks[block];
-        const Spot spot{oom() + 1, order++};
+        const RewritePoint spot{oom() + 1, order++};
         if (trace_.ops[event] == Op::allocate) {
           for (const std::uint32_t last : passing) rewrite.free_at(last, spot);
           passing.clear();

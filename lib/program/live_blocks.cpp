@@ -169,7 +169,7 @@ std::vector<LiveBlock> live_before(const Trace& trace, std::uint64_t event) {
   for (std::uint64_t i = 0; i < event; ++i) {
     const Slot slot = trace.slots[i];
     if (trace.ops[i] == Op::allocate) {
-      const Lane lane = trace.lane(i);
+      const StreamPool lane = trace.lane(i);
       by_slot[slot] = {slot, trace.sizes[i], lane.stream, lane.pool, asker_of(trace, i), i};
     } else if (trace.ops[i] == Op::free || trace.ops[i] == Op::free_requested) {
       by_slot[slot].slot = kNoSlot;

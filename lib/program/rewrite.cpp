@@ -12,7 +12,7 @@ namespace {
 
 /// What is put between two events.
 struct Insertion {
-  Spot spot;
+  RewritePoint spot;
   bool begins = true;  ///< the block, or ends it
   std::uint32_t block = 0;
 };
@@ -127,7 +127,7 @@ Rewrite::Rewrite(const Trace& trace, const BlockLives& lives)
   }
 }
 
-void Rewrite::free_at(std::uint32_t block, Spot spot) {
+void Rewrite::free_at(std::uint32_t block, RewritePoint spot) {
   fates_[block].freed_as_before = false;
   fates_[block].freed = spot;
 }
@@ -141,7 +141,7 @@ void Rewrite::drop(std::uint32_t block) { fates_[block].dropped = true; }
 
 void Rewrite::resize(std::uint32_t block, Bytes size) { fates_[block].size = size; }
 
-std::uint32_t Rewrite::add(std::uint32_t like, Bytes size, Spot born) {
+std::uint32_t Rewrite::add(std::uint32_t like, Bytes size, RewritePoint born) {
   fates_.push_back({.size = size, .freed_as_before = false, .born = born, .like = like});
   return static_cast<std::uint32_t>(fates_.size() - 1);
 }

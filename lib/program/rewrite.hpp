@@ -14,11 +14,11 @@ namespace memreplay {
 
 /// A place right before an event of a trace, or after its last one. At one place the lower order
 /// comes first, then what was asked for first.
-struct Spot {
+struct RewritePoint {
   std::uint64_t before = 0;
   std::uint32_t order = 0;
 
-  friend auto operator<=>(const Spot&, const Spot&) = default;
+  friend auto operator<=>(const RewritePoint&, const RewritePoint&) = default;
 };
 
 /// A trace that was written anew.
@@ -38,14 +38,14 @@ class Rewrite {
   Rewrite(const Trace& trace, const BlockLives& lives);
 
   /// Blocks are numbered as in the lives. A block that another stream still used is free there too.
-  void free_at(std::uint32_t block, Spot spot);
+  void free_at(std::uint32_t block, RewritePoint spot);
   void keep_forever(std::uint32_t block);
   /// Not of one that was there before the first event.
   void drop(std::uint32_t block);
   /// One that was there before the first event has room for so much.
   void resize(std::uint32_t block, Bytes size);
   /// A further block, asked for by the same caller. Its number; without a free it stays.
-  std::uint32_t add(std::uint32_t like, Bytes size, Spot born);
+  std::uint32_t add(std::uint32_t like, Bytes size, RewritePoint born);
 
   /// To be called once. O(events + changes log changes). Throws std::logic_error where a block
   /// would be freed before it is asked for.
@@ -56,8 +56,8 @@ class Rewrite {
     Bytes size = 0;
     bool dropped = false;
     bool freed_as_before = true;
-    std::optional<Spot> born;  ///< set for an added block
-    std::optional<Spot> freed;
+    std::optional<RewritePoint> born;  ///< set for an added block
+    std::optional<RewritePoint> freed;
     std::uint32_t like = 0;
   };
 

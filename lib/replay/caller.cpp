@@ -86,18 +86,18 @@ void Caller::empty_cache() {
   tell_of_waits(0);
 }
 
-void Caller::act(std::uint64_t event, const Act& act) {
+void Caller::act(std::uint64_t event, const InferredCall& act) {
   switch (act.kind) {
-    case Act::Kind::complete:
+    case InferredCall::Kind::complete:
       return complete_late(event, parked_[act.parked]);
-    case Act::Kind::empty_cache:
+    case InferredCall::Kind::empty_cache:
       return empty_cache();
-    case Act::Kind::end_pool:
+    case InferredCall::Kind::end_pool:
       release(act.pool, PoolCache::returned);
       return tell_of_waits(0);
-    case Act::Kind::release_pool:
+    case InferredCall::Kind::release_pool:
       return release(act.pool, PoolCache::kept);
-    case Act::Kind::park:
+    case InferredCall::Kind::park:
       parked_[act.parked] = std::exchange(blocks_[program_.slots[event]], Placement{});
       return;
   }
@@ -180,11 +180,11 @@ bool Accounts::note_reserved(Bytes reserved) {
   return true;
 }
 
-void Accounts::note_oom(std::uint64_t event, const Request& request, OomPlace::Told told) {
+void Accounts::note_oom(std::uint64_t event, const Request& request, OomPlace::RefusedBy told) {
   ++metrics_.ooms;
   if (metrics_.first_oom) return;
   const FreeSpace space = strategy_.free_space();
-  const bool is_known = told == OomPlace::Told::replayed;
+  const bool is_known = told == OomPlace::RefusedBy::replayed;
   const Bytes outside = is_known ? std::min(device_.free_bytes(), space.obtainable) : 0;
   metrics_.first_oom = OomPlace{event,
                                 request.size,

@@ -39,7 +39,7 @@ class Accounts {
   void note_allocated() { tally_.note_allocated(); }
   /// A request that the recorded program was refused is served here, and freed at once.
   void note_served_after_all(Bytes requested);
-  void note_oom(std::uint64_t event, const Request& request, OomPlace::Told told);
+  void note_oom(std::uint64_t event, const Request& request, OomPlace::RefusedBy told);
 
   /// After a request: only then a strategy holds more. True where the reserved peak grew.
   bool look_at_device() {
@@ -103,7 +103,7 @@ class Caller {
   void free(std::uint64_t event, Slot slot);
   void empty_cache();
   /// What the program does before `event`.
-  void act(std::uint64_t event, const Act& act);
+  void act(std::uint64_t event, const InferredCall& act);
 
   bool moves_blocks() const { return moved_out_ != nullptr || moved_ != nullptr; }
   /// After a free, where blocks move: one of them needs room again before it is freed. False where

@@ -7,7 +7,7 @@
 
 #include "core/gpu_label.hpp"
 #include "core/text.hpp"
-#include "replay/planning.hpp"
+#include "replay/plan_maker.hpp"
 
 namespace memreplay {
 namespace {

@@ -207,9 +207,9 @@ class ColumnWindow final : public ProgramFeed {
   std::jthread reader_;  ///< ends before all else
 };
 
-class Weaver {
+class ProgramBuilder {
  public:
-  Weaver(const Trace& trace, const ProgramOptions& options)
+  ProgramBuilder(const Trace& trace, const ProgramOptions& options)
       : trace_(trace), options_(options), end_(std::min<std::uint64_t>(options.to, trace.size())) {}
 
   Program weave(const Reading* reading) {
@@ -228,12 +228,12 @@ class Weaver {
     if (!program_.starts_cold) add_blocks();
     if (reading != nullptr) add_completions(*reading);
     for (const std::uint64_t event : options_.insert_empty_cache) {
-      if (event < end_) program_.acts.push_back({event, Act::Kind::empty_cache});
+      if (event < end_) program_.acts.push_back({event, InferredCall::Kind::empty_cache});
     }
     if (reading != nullptr) add_calls(*reading);
     if (reading != nullptr) add_parkings(*reading);
     // What was added first comes first before the same event.
-    std::ranges::stable_sort(program_.acts, {}, &Act::before);
+    std::ranges::stable_sort(program_.acts, {}, &InferredCall::before);
     return std::move(program_);
   }
 
@@ -284,14 +284,14 @@ class Weaver {
   void add_completions(const Reading& reading) {
     struct Completion {
       std::uint64_t due;
-      Act act;
+      InferredCall act;
     };
     std::vector<Completion> completions;
     std::uint32_t parked = 0;
     for (const Deferral& deferral : reading.deferrals) {
       if (deferral.event >= end_) break;
       const std::uint64_t before = std::max(deferral.due, deferral.event + 1);
-      const Act act{before, Act::Kind::complete, 0, parked++};
+      const InferredCall act{before, InferredCall::Kind::complete, 0, parked++};
       if (deferral.due != UINT64_MAX) completions.push_back({deferral.due, act});
     }
     std::ranges::stable_sort(completions, {}, &Completion::due);
@@ -310,23 +310,24 @@ class Weaver {
   // Where the program called last, a trace that was made from a recording may have no event.
   bool is_behind_all(std::uint64_t event) const { return event == end_ && end_ == trace_.size(); }
 
-  std::optional<Act::Kind> act_of(ProgramCall::Kind kind) const {
+  std::optional<InferredCall::Kind> act_of(ProgramCall::Kind kind) const {
     switch (kind) {
       case ProgramCall::Kind::empty_cache:
         if (options_.ignore_empty_cache) return std::nullopt;
-        return Act::Kind::empty_cache;
+        return InferredCall::Kind::empty_cache;
       case ProgramCall::Kind::end_pool:
-        return options_.ignore_empty_cache ? Act::Kind::release_pool : Act::Kind::end_pool;
+        return options_.ignore_empty_cache ? InferredCall::Kind::release_pool
+                                           : InferredCall::Kind::end_pool;
       case ProgramCall::Kind::release_pool:
         break;
     }
-    return Act::Kind::release_pool;
+    return InferredCall::Kind::release_pool;
   }
 
   void add_parkings(const Reading& reading) {
     for (const Deferral& deferral : reading.deferrals) {
       if (deferral.event >= end_) break;
-      program_.acts.push_back({deferral.event, Act::Kind::park, 0, program_.parkings++});
+      program_.acts.push_back({deferral.event, InferredCall::Kind::park, 0, program_.parkings++});
     }
   }
 
@@ -340,7 +341,7 @@ class Weaver {
 
 Program program_of(const Trace& trace, const Reading* reading, const ProgramOptions& options) {
   assert(!fault_in(trace));
-  return Weaver(trace, options).weave(reading);
+  return ProgramBuilder(trace, options).weave(reading);
 }
 
 Program program_of(const Subject& subject, const ProgramOptions& options) {

@@ -90,7 +90,7 @@ class Replay {
   }
 
   void note_next_act() {
-    const std::vector<Act>& acts = program_.acts;
+    const std::vector<InferredCall>& acts = program_.acts;
     next_act_event_ = next_act_ < acts.size() ? acts[next_act_].before : UINT64_MAX;
   }
 
@@ -103,8 +103,8 @@ class Replay {
   // After the last event; blocks that other streams use until then stay so.
   void make_last_calls(std::uint64_t end) {
     for (; next_act_ < program_.acts.size(); ++next_act_) {
-      const Act& act = program_.acts[next_act_];
-      if (act.kind != Act::Kind::complete) caller_.act(end, act);
+      const InferredCall& act = program_.acts[next_act_];
+      if (act.kind != InferredCall::Kind::complete) caller_.act(end, act);
     }
   }
 
@@ -124,13 +124,13 @@ class Replay {
     std::uint64_t to = std::min({end, next_act_event_, next_change_event_});
     to = std::min(to, event + events_between_checks_ - event % events_between_checks_);
     if (event < options_.measuring.from) to = std::min(to, options_.measuring.from);
-    const Halt halt = strategy_.play({.program = program_,
-                                      .from = event,
-                                      .to = to,
-                                      .blocks = caller_.blocks(),
-                                      .tally = accounts_.tally(),
-                                      .device = device_.usage(),
-                                      .event = event_});
+    const StopPoint halt = strategy_.play({.program = program_,
+                                           .from = event,
+                                           .to = to,
+                                           .blocks = caller_.blocks(),
+                                           .tally = accounts_.tally(),
+                                           .device = device_.usage(),
+                                           .event = event_});
     switch (halt.why) {
       case Pause::none:
         return halt.next;
@@ -213,7 +213,7 @@ class Replay {
     const Request request = program_.request(event);
     if (request.size == 0) return std::nullopt;
     if (program_.refusals_stand) {
-      note_oom(event, request, OomPlace::Told::recorded);
+      note_oom(event, request, OomPlace::RefusedBy::recorded);
       return std::nullopt;
     }
     const auto placement = caller_.place_for_an_instant(request);
@@ -246,7 +246,7 @@ class Replay {
   }
 
   void note_oom(std::uint64_t event, const Request& request,
-                OomPlace::Told told = OomPlace::Told::replayed) {
+                OomPlace::RefusedBy told = OomPlace::RefusedBy::replayed) {
     accounts_.note_oom(event, request, told);
     if (options_.measuring.oom_report && result_.oom_report.empty() &&
         abilities_.oom_report != nullptr) {

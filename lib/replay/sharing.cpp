@@ -97,7 +97,7 @@ class Sharing final : public Strategy, public PrivatePools {
     placed->handle = number_of({owner, placed->handle});
     return placed;
   }
-  void free(Handle block, Giver giver) override {
+  void free(Handle block, FreeOrigin giver) override {
     if (giver.stream != kNoStream) {
       giver.stream = static_cast<StreamIndex>(giver.stream - owner(block).sharer->first_stream);
     }

@@ -5,7 +5,7 @@
 
 #include "core/text.hpp"
 #include "replay/sharing.hpp"
-#include "replay/watch/sleep_watch.hpp"
+#include "replay/sleep_watch.hpp"
 
 namespace memreplay {
 namespace {

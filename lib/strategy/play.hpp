@@ -90,7 +90,7 @@ enum class Service : std::uint8_t {
 };
 
 /// How far a stretch was played, and why no further.
-struct Halt {
+struct StopPoint {
   std::uint64_t next = 0;  ///< event
   Pause why = Pause::none;
 };
@@ -99,7 +99,7 @@ struct Halt {
 /// requests and frees, `free_space`, and `prefetch(program, event, blocks)`. It looks ahead for
 /// hints alone.
 template <class Player>
-Halt play_directly(Player&& player, const Stretch& stretch) {
+StopPoint play_directly(Player&& player, const Stretch& stretch) {
   const Program& program = stretch.program;
   Placement* const blocks = stretch.blocks.data();
   const DeviceUsage& device = stretch.device;
@@ -113,7 +113,7 @@ Halt play_directly(Player&& player, const Stretch& stretch) {
   const auto stop = [&](Pause why) {
     tally.events += event - stretch.from - of_driver;
     stretch.tally = tally;
-    return Halt{event, why};
+    return StopPoint{event, why};
   };
   for (; event < stretch.to; ++event) {
     stretch.event = event;

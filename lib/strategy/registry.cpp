@@ -13,7 +13,7 @@
 namespace memreplay {
 
 #define MEMREPLAY_STRATEGY(identifier, file) StrategyInfo identifier##_strategy();
-#include "strategy/strategies.def"
+#include "registered/strategies.def"
 #undef MEMREPLAY_STRATEGY
 
 namespace {
@@ -46,6 +46,11 @@ const StrategyInfo& info_of(std::string_view name) {
     if (info.name == name) return info;
     names.emplace_back(info.name);
   }
+#define MEMREPLAY_LEFT_OUT(identifier, extension) \
+  if (bare(name) == bare(#identifier))            \
+    throw NotBuilt(fmt::format("strategy '{}'", name), extension);
+#include "registered/strategies_left_out.def"
+#undef MEMREPLAY_LEFT_OUT
   if (const auto meant = strategy_known_as(name)) {
     throw UsageError(
         fmt::format("unknown strategy '{0}'; did you mean '{1}'? (memreplay list strategies {2})",
@@ -192,7 +197,7 @@ StrategySpec parse_checked(std::string_view text) {
 std::span<const StrategyInfo> strategies() {
   static const std::vector<StrategyInfo> all = {
 #define MEMREPLAY_STRATEGY(identifier, file) identifier##_strategy(),
-#include "strategy/strategies.def"
+#include "registered/strategies.def"
 #undef MEMREPLAY_STRATEGY
   };
   return all;

@@ -88,7 +88,7 @@ class Strategy {
   /// Unset when the request cannot be served.
   virtual std::optional<Placement> allocate(const Request& request) = 0;
   /// The owner is done with the block and so is every stream.
-  virtual void free(Handle block, Giver giver) = 0;
+  virtual void free(Handle block, FreeOrigin giver) = 0;
   /// The owner is done with the block, streams may still use it.
   virtual void request_free(Handle /*block*/) {}
   /// No stream uses the block any more whose free was requested.
@@ -97,7 +97,7 @@ class Strategy {
   virtual void empty_cache() {}
   /// Plays events without a virtual call for each, as the calls above would one by one; as far as
   /// it likes to.
-  virtual Halt play(const Stretch& stretch) { return {stretch.from, Pause::other}; }
+  virtual StopPoint play(const Stretch& stretch) { return {stretch.from, Pause::other}; }
 
   virtual FreeSpace free_space() const = 0;
   /// The free memory as the structures have it from which requests are served, in any order.
@@ -122,7 +122,7 @@ class StrategyOn : public Strategy {
     return made;
   }
   std::unique_ptr<Strategy> clone(DeviceModel& device) const final { return copy(device); }
-  Halt play(const Stretch& stretch) override {
+  StopPoint play(const Stretch& stretch) override {
     return play_directly(DirectCalls<Own>{static_cast<Own&>(*this), this->abilities().prefetch},
                          stretch);
   }

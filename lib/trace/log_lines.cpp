@@ -9,7 +9,7 @@
 
 #include "core/error.hpp"
 #include "core/units.hpp"
-#include "trace/csv/csv_rows.hpp"
+#include "trace/csv_rows.hpp"
 #include "trace/read_numbers.hpp"
 
 namespace memreplay {

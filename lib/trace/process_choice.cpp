@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "trace/csv/csv_rows.hpp"
+#include "trace/csv_rows.hpp"
 
 namespace memreplay {
 

@@ -77,7 +77,7 @@ struct Trace : EventColumns {
   int gpu = 0;  ///< the recording's device number; -1: host memory
 
   Slot slot_count = 0;                 ///< one above the highest slot in use
-  std::vector<Lane> lanes;             ///< never empty
+  std::vector<StreamPool> lanes;       ///< never empty
   std::vector<std::uint64_t> streams;  ///< driver handle of each stream, ascending
   std::vector<PoolId> pools;           ///< by pool; the first is the default pool
 
@@ -90,7 +90,7 @@ struct Trace : EventColumns {
   std::shared_ptr<const StreamedEvents> streamed;
 
   std::size_t size() const { return streamed ? streamed->totals().events : ops.size(); }
-  Lane lane(std::size_t event) const { return lanes[lane_of[event]]; }
+  StreamPool lane(std::size_t event) const { return lanes[lane_of[event]]; }
   /// True where this event requests a free that the next one completes.
   bool completes_at_once(std::size_t event) const {
     return ops[event] == Op::free_requested && event + 1 < size() &&

@@ -68,7 +68,7 @@ void TraceBuilder::reserve_at_most(std::size_t events) {
 }
 
 std::uint16_t TraceBuilder::number_of_lane(const LaneName& name) {
-  const Lane wanted{stream(name.first), pool(name.second)};
+  const StreamPool wanted{stream(name.first), pool(name.second)};
   const auto number = number_of(lanes_, {wanted.stream, wanted.pool}, "pairs of stream and pool");
   if (number == trace_.lanes.size()) {
     trace_.lanes.push_back(wanted);
@@ -90,7 +90,7 @@ Trace TraceBuilder::finish() {
   const auto pool_ranks = ranks(pools_);
   for (const auto& [handle, number] : streams_) trace_.streams.push_back(handle);
   for (const auto& [id, number] : pools_) trace_.pools.push_back(id);
-  for (Lane& lane : trace_.lanes) {
+  for (StreamPool& lane : trace_.lanes) {
     lane = {stream_ranks[lane.stream], pool_ranks[lane.pool]};
   }
   for (MemoryState* state : {&trace_.start, &trace_.end}) {

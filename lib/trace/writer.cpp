@@ -96,13 +96,13 @@ const WriterInfo& writer_for_stdout() {
 }  // namespace
 
 #define MEMREPLAY_WRITER(identifier, file) WriterInfo identifier##_writer();
-#include "trace/writers.def"
+#include "registered/writers.def"
 #undef MEMREPLAY_WRITER
 
 std::span<const WriterInfo> writers() {
   static const std::array kWriters = {
 #define MEMREPLAY_WRITER(identifier, file) identifier##_writer(),
-#include "trace/writers.def"
+#include "registered/writers.def"
 #undef MEMREPLAY_WRITER
   };
   return kWriters;
@@ -128,6 +128,10 @@ const WriterInfo& writer_named(const std::string& format) {
   if (found != writers().end()) return *found;
   std::vector<std::string> known;
   for (const WriterInfo& writer : writers()) known.emplace_back(writer.format);
+#define MEMREPLAY_LEFT_OUT(identifier, extension) \
+  if (format == #identifier) throw NotBuilt("--to " + format, extension);
+#include "registered/writers_left_out.def"
+#undef MEMREPLAY_LEFT_OUT
   throw UsageError(fmt::format("--to is '{}'; expected {}{}", format, writable_formats(),
                                did_you_mean(format, known)));
 }

@@ -25,7 +25,7 @@ std::optional<PoolGuess> life_of(const Trace& trace, std::size_t event, Address 
   return std::nullopt;
 }
 
-std::uint16_t lane_with(Trace& trace, Lane lane) {
+std::uint16_t lane_with(Trace& trace, StreamPool lane) {
   const auto found = std::ranges::find(trace.lanes, lane);
   const auto index = static_cast<std::uint16_t>(found - trace.lanes.begin());
   if (found == trace.lanes.end()) trace.lanes.push_back(lane);

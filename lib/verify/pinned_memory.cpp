@@ -100,7 +100,7 @@ class PinnedVerification {
   }
 
   bool serve() {
-    const Lane lane = trace_.lane(event_);
+    const StreamPool lane = trace_.lane(event_);
     model_.device->play(script_);
     const auto placement = model_.strategy->allocate(
         {.size = trace_.sizes[event_], .stream = lane.stream, .pool = lane.pool});

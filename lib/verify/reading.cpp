@@ -20,8 +20,8 @@ std::optional<std::uint64_t> median(std::vector<std::uint64_t>& numbers) {
 
 // No request of the default pool comes from a stream of this one.
 bool has_streams_of_its_own(const Trace& trace, PoolIndex pool) {
-  return std::ranges::none_of(trace.lanes, [&](const Lane& lane) {
-    return lane.pool == 0 && std::ranges::any_of(trace.lanes, [&](const Lane& own) {
+  return std::ranges::none_of(trace.lanes, [&](const StreamPool& lane) {
+    return lane.pool == 0 && std::ranges::any_of(trace.lanes, [&](const StreamPool& own) {
              return own.pool == pool && own.stream == lane.stream;
            });
   });
@@ -131,7 +131,7 @@ void RecordedState::play(std::size_t event) {
   const Slot slot = trace_.slots[event];
   const Address address = trace_.addresses[event];
   const Bytes size = trace_.sizes[event];
-  const Lane lane = trace_.lane(event);
+  const StreamPool lane = trace_.lane(event);
   switch (trace_.ops[event]) {
     case Op::allocate:
       live_[slot] = {.address = address, .requested = size, .slot = slot};
@@ -162,7 +162,7 @@ void RecordedState::play(std::size_t event) {
 
 // Runs that touch become one where they belong together.
 void RecordedState::map(std::size_t event) {
-  const Lane lane = trace_.lane(event);
+  const StreamPool lane = trace_.lane(event);
   const Segment run{trace_.sizes[event], lane.stream, lane.pool,
                     trace_.sizes[event] == torch::kSmallBuffer, true};
   add_run(segments_, trace_.addresses[event], run, [&](const Segment& other) {

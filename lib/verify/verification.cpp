@@ -197,7 +197,7 @@ bool Verification::step(Model& model, std::size_t event, std::span<const ScriptE
 
 bool Verification::request(Model& model, std::size_t event, std::span<const ScriptEntry> script) {
   const bool refused = trace_.ops[event] == Op::oom;
-  const Lane lane = trace_.lane(event);
+  const StreamPool lane = trace_.lane(event);
   model.device->play(script);
   const auto placement =
       model.allocator->allocate({trace_.sizes[event], 0, lane.stream, lane.pool});

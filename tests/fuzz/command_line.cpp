@@ -4,9 +4,9 @@
 #include <map>
 #include <regex>
 
-#include "commands.hpp"
+#include "extensions/shell/script.hpp"
 #include "fuzz/fuzz_target.hpp"
-#include "help/script.hpp"
+#include "line/commands.hpp"
 #include "strategy/registry.hpp"
 #include "trace/writer.hpp"
 

@@ -15,14 +15,14 @@
 #include <sstream>
 #include <thread>
 
-#include "commands.hpp"
 #include "device/watch/ledger.hpp"
+#include "extensions/shell/script.hpp"
 #include "fuzz/command_line.hpp"
 #include "fuzz/fuzz_target.hpp"
-#include "help/script.hpp"
-#include "help/text.hpp"
-#include "options/command_line.hpp"
-#include "output/terminal.hpp"
+#include "line/command_line.hpp"
+#include "line/commands.hpp"
+#include "line/help.hpp"
+#include "line/terminal.hpp"
 #include "report/parts/text_style.hpp"
 
 namespace memreplay {

@@ -16,7 +16,7 @@
 #include "trace/pickle_bytes.hpp"
 #include "trace/reader.hpp"
 #include "trace/reader_samples.hpp"
-#include "trace/torch/snapshot_words.hpp"
+#include "trace/snapshot/snapshot_words.hpp"
 #include "trace/writer.hpp"
 
 namespace memreplay {

@@ -1,13 +1,14 @@
 #include <algorithm>
 #include <iterator>
 
-#include "analysis/calibrate/answer.hpp"
-#include "analysis/check/baseline_file.hpp"
-#include "analysis/ranks/answer.hpp"
 #include "core/text.hpp"
 #include "device/cost_model.hpp"
 #include "device/simulated_device.hpp"
+#include "extensions/calibrate/answer.hpp"
+#include "extensions/ranks/answer.hpp"
 #include "fuzz/fuzz_target.hpp"
+#include "questions/check/baseline_file.hpp"
+#include "run/cost_profile.hpp"
 #include "strategy/registry.hpp"
 #include "strategy/torch/lint.hpp"
 #include "strategy/torch/settings.hpp"

@@ -3,9 +3,9 @@
 #include <exception>
 #include <iostream>
 
-#include "analysis/inputs/inputs.hpp"
-#include "analysis/tune/answer.hpp"
-#include "report/tune/tune.hpp"
+#include "questions/tune/answer.hpp"
+#include "questions/tune/tune_report.hpp"
+#include "run/inputs.hpp"
 
 int main(int argc, char** argv) try {
   using namespace memreplay;

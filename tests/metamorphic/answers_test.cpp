@@ -8,14 +8,14 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "analysis/check/answer.hpp"
-#include "analysis/check/baseline_file.hpp"
-#include "analysis/diff/answer.hpp"
-#include "analysis/explain/answer.hpp"
-#include "analysis/ranks/answer.hpp"
-#include "analysis/tune/answer.hpp"
+#include "extensions/diff/answer.hpp"
+#include "extensions/ranks/answer.hpp"
+#include "extensions/ranks/ranks_report.hpp"
 #include "metamorphic/tried.hpp"
-#include "report/ranks/ranks.hpp"
+#include "questions/check/answer.hpp"
+#include "questions/check/baseline_file.hpp"
+#include "questions/explain/answer.hpp"
+#include "questions/tune/answer.hpp"
 #include "trace/writer.hpp"
 
 // Answers to related questions agree.
@@ -127,7 +127,7 @@ std::vector<std::string> threaded_commands() {
   std::vector<std::string> found;
   for (const std::string command : {
 #define MEMREPLAY_COMMAND(name, ...) #name,
-#include "commands.def"
+#include "registered/commands.def"
 #undef MEMREPLAY_COMMAND
        }) {
     const std::string help = printed(command + " --help-all");

@@ -4,18 +4,18 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "analysis/check/answer.hpp"
-#include "analysis/diff/answer.hpp"
-#include "analysis/fit/fit.hpp"
-#include "analysis/stress/answer.hpp"
-#include "analysis/tune/answer.hpp"
+#include "extensions/diff/answer.hpp"
+#include "extensions/diff/diff_report.hpp"
+#include "extensions/stress/answer.hpp"
+#include "extensions/stress/stress_report.hpp"
 #include "metamorphic/tried.hpp"
-#include "report/check/check.hpp"
-#include "report/diff/diff.hpp"
-#include "report/fit/fit.hpp"
-#include "report/run/run.hpp"
-#include "report/stress/stress.hpp"
-#include "report/tune/tune.hpp"
+#include "questions/check/answer.hpp"
+#include "questions/check/check_report.hpp"
+#include "questions/fit/fit.hpp"
+#include "questions/fit/fit_report.hpp"
+#include "questions/replay/replay_report.hpp"
+#include "questions/tune/answer.hpp"
+#include "questions/tune/tune_report.hpp"
 
 // An answer has the same figures in every form.
 

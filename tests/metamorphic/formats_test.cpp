@@ -3,9 +3,9 @@
 #include <set>
 #include <sstream>
 
-#include "analysis/explain/answer.hpp"
 #include "metamorphic/tried.hpp"
-#include "report/explain/explain.hpp"
+#include "questions/explain/answer.hpp"
+#include "questions/explain/explain_report.hpp"
 #include "trace/drawn_events.hpp"
 #include "trace/reader.hpp"
 #include "trace/writer.hpp"

@@ -2,11 +2,11 @@
 #include <map>
 #include <random>
 
-#include "analysis/fit/fit.hpp"
-#include "analysis/plan/answer.hpp"
-#include "analysis/tune/answer.hpp"
+#include "extensions/planner/plan/answer.hpp"
+#include "extensions/planner/random_problem.hpp"
 #include "metamorphic/tried.hpp"
-#include "planner/random_problem.hpp"
+#include "questions/fit/fit.hpp"
+#include "questions/tune/answer.hpp"
 #include "strategy/torch/settings.hpp"
 
 // What a search finds is so when it is done by hand.

@@ -7,13 +7,13 @@
 #include <filesystem>
 #include <set>
 
-#include "analysis/run/devices.hpp"
+#include "extensions/workloads/workload.hpp"
 #include "metrics/metrics.hpp"
 #include "replay/random_recording.hpp"
+#include "run/devices.hpp"
 #include "strategy/registered.hpp"
 #include "trace/reader.hpp"
 #include "trace/reader_samples.hpp"
-#include "trace/workload/workload.hpp"
 
 namespace memreplay {
 namespace {
@@ -120,7 +120,7 @@ Inputs inputs_of(const std::vector<const Recording*>& recordings,
   options.read.at_hand = [&](const std::string& path) {
     return std::optional(*recordings[std::stoul(path)]);
   };
-  for (const std::string& edit : edits) options.edits.push_back(parse_edit(edit));
+  options.edits = edits;
   return Inputs(options);
 }
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/inputs/inputs.hpp"
-#include "analysis/run/question.hpp"
+#include "run/inputs.hpp"
+#include "run/question.hpp"
 #include "trace/trace.hpp"
 
 namespace memreplay {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/recordings.hpp"
 #include "core/error.hpp"
+#include "support/recordings.hpp"
 
 namespace memreplay {
 namespace {

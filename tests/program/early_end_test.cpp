@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/edit/programs.hpp"
+#include "extensions/what_if/edit/programs.hpp"
 #include "program/steps.hpp"
 
 namespace memreplay {

@@ -4,9 +4,9 @@
 
 #include <functional>
 
-#include "analysis/explain/explained.hpp"
-#include "analysis/recordings.hpp"
 #include "program/steps.hpp"
+#include "questions/explain/explained.hpp"
+#include "support/recordings.hpp"
 #include "trace/reader.hpp"
 
 namespace memreplay {

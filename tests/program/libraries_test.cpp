@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/recordings.hpp"
+#include "support/recordings.hpp"
 
 namespace memreplay {
 namespace {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "analysis/recordings.hpp"
 #include "program/summary.hpp"
+#include "support/recordings.hpp"
 
 namespace memreplay {
 namespace {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "analysis/edit/programs.hpp"
+#include "extensions/what_if/edit/programs.hpp"
 #include "trace/gate.hpp"
 #include "trace/reader.hpp"
 

@@ -2,15 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/explain/answer.hpp"
-#include "analysis/explain/explained.hpp"
-#include "analysis/inputs/inputs.hpp"
-#include "analysis/recordings.hpp"
-#include "analysis/tune/answer.hpp"
 #include "core/control.hpp"
 #include "core/units.hpp"
 #include "program/judge.hpp"
 #include "program/too_much.hpp"
+#include "questions/explain/answer.hpp"
+#include "questions/explain/explained.hpp"
+#include "questions/tune/answer.hpp"
+#include "run/inputs.hpp"
+#include "support/recordings.hpp"
 #include "trace/reader.hpp"
 #include "verify/subject.hpp"
 

@@ -22,7 +22,7 @@ class Diary final : public Strategy, public PrivatePools {
     if (request.size > 1000) return std::nullopt;
     return Placement{handle * Address{1000}, request.size, handle};
   }
-  void free(Handle block, Giver) override { note("f", block); }
+  void free(Handle block, FreeOrigin) override { note("f", block); }
   void request_free(Handle block) override { note("r", block); }
   void complete_free(Handle block) override { note("c", block); }
   void empty_cache() override { calls += "empty "; }

@@ -105,7 +105,7 @@ TEST_F(ColumnWindow, AFileThatBecomesShorterEndsTheReplay) {
   EXPECT_THROW(replayed(recording.traces.front()), InputError);
 }
 
-using Kind = Act::Kind;
+using Kind = InferredCall::Kind;
 
 Trace five_events() {
   return trace_of({{Op::allocate, 0, 8},
@@ -167,11 +167,11 @@ TEST(Program, ActsStandInTheOrderInWhichTheyAreDone) {
                    {.event = 3, .kind = ProgramCall::Kind::release_pool, .pool = 2}};
   reading.deferrals = {{.event = 2, .due = 3}};
   const Program program = program_of(trace, &reading, {.insert_empty_cache = {3}});
-  EXPECT_EQ(program.acts, (std::vector<Act>{{2, Kind::end_pool, 1, 0},
-                                            {2, Kind::park, 0, 0},
-                                            {3, Kind::complete, 0, 0},
-                                            {3, Kind::empty_cache, 0, 0},
-                                            {3, Kind::release_pool, 2, 0}}));
+  EXPECT_EQ(program.acts, (std::vector<InferredCall>{{2, Kind::end_pool, 1, 0},
+                                                     {2, Kind::park, 0, 0},
+                                                     {3, Kind::complete, 0, 0},
+                                                     {3, Kind::empty_cache, 0, 0},
+                                                     {3, Kind::release_pool, 2, 0}}));
   EXPECT_EQ(program.parkings, 1u);
 }
 
@@ -182,7 +182,8 @@ TEST(Program, OnlyACompletionMayComeBehindTheEnd) {
   reading.calls = {{.event = 4, .kind = ProgramCall::Kind::empty_cache}};
   reading.deferrals = {{.event = 2, .due = 4}};
   const Program program = program_of(trace, &reading, {.to = 3, .insert_empty_cache = {3}});
-  EXPECT_EQ(program.acts, (std::vector<Act>{{2, Kind::park, 0, 0}, {4, Kind::complete, 0, 0}}));
+  EXPECT_EQ(program.acts,
+            (std::vector<InferredCall>{{2, Kind::park, 0, 0}, {4, Kind::complete, 0, 0}}));
 }
 
 TEST(Program, BlocksFromBeforeTheTraceAreThereUnlessItStartsCold) {

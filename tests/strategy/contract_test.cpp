@@ -103,7 +103,7 @@ class Player {
     }
     for (int i = 0; i < 5; ++i) ask({.size = 3 * kGiB});
     for (int i = 0; i < 40; ++i) ask({.size = 3000, .thread = 1});
-    while (!live_.empty()) give(live_.size() - 1, Giver{.stream = 1, .thread = 2});
+    while (!live_.empty()) give(live_.size() - 1, FreeOrigin{.stream = 1, .thread = 2});
   }
 
   void free_everything() {
@@ -142,7 +142,7 @@ class Player {
     allocate(request, nullptr);
     check();
   }
-  void give(std::size_t victim, std::optional<Giver> giver = {}) {
+  void give(std::size_t victim, std::optional<FreeOrigin> giver = {}) {
     ++event_;
     free(victim, false, nullptr, giver);
     check();
@@ -181,12 +181,12 @@ class Player {
   }
 
   void free(std::size_t victim, bool only_request, Copy* twin,
-            std::optional<Giver> other_giver = {}) {
+            std::optional<FreeOrigin> other_giver = {}) {
     LiveBlock& block = live_[victim];
     const Handle handle = block.placement.handle;
-    const Giver giver = other_giver.value_or(
-        Giver{static_cast<StreamIndex>(event_ % 3 == 0 ? event_ % 2 : block.request.stream),
-              static_cast<std::uint32_t>(event_ % 5 == 0 ? 1 : block.request.thread)});
+    const FreeOrigin giver = other_giver.value_or(
+        FreeOrigin{static_cast<StreamIndex>(event_ % 3 == 0 ? event_ % 2 : block.request.stream),
+                   static_cast<std::uint32_t>(event_ % 5 == 0 ? 1 : block.request.thread)});
     if (only_request && !block.free_requested && !block.moved_out) {
       ledger_.free_requested(event_, block.placement);
       strategy_->request_free(handle);
@@ -376,8 +376,10 @@ TEST_P(EveryStrategy, ADefaultGiverIsWhoeverAskedForTheBlock) {
   Player named(info(), 256 * kMiB, AddressPolicy::upward);
   Player unnamed(info(), 256 * kMiB, AddressPolicy::upward);
   std::mt19937_64 random(3), same_random(3);
-  named.play_by_owners(random, 1000, [](const Request& r) { return Giver{r.stream, r.thread}; });
-  unnamed.play_by_owners(same_random, 1000, [](const Request&) { return Giver{}; });
+  named.play_by_owners(random, 1000, [](const Request& r) {
+    return FreeOrigin{r.stream, r.thread};
+  });
+  unnamed.play_by_owners(same_random, 1000, [](const Request&) { return FreeOrigin{}; });
   EXPECT_EQ(named.addresses(), unnamed.addresses());
 }
 

@@ -149,7 +149,7 @@ void EndlessPlay::free_some() {
 void EndlessPlay::free(const Live& block) {
   if (!block.gone) ledger_.freed(event_, block.placement);
   leave(block);
-  strategy_->free(block.placement.handle, one_in(8) ? Giver{1, 1} : block.giver);
+  strategy_->free(block.placement.handle, one_in(8) ? FreeOrigin{1, 1} : block.giver);
   note_what_happened();
 }
 

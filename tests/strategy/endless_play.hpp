@@ -38,7 +38,7 @@ class EndlessPlay {
  private:
   struct Live {
     Placement placement;
-    Giver giver;
+    FreeOrigin giver;
     bool gone = false;  ///< not on the device: moved out, or completed by waiting for streams
   };
 

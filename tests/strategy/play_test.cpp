@@ -73,7 +73,7 @@ struct RandomEvents {
   std::vector<Bytes> sizes;
   std::vector<std::uint16_t> lane_of;
   std::vector<std::uint8_t> align_log2;
-  std::vector<Lane> lanes = {{0, 0}, {1, 0}, {0, 1}, {2, 1}};
+  std::vector<StreamPool> lanes = {{0, 0}, {1, 0}, {0, 1}, {2, 1}};
   Slot slot_count = 0;
   std::vector<Slot> free_slots;
   std::vector<std::size_t> live, pending;  ///< events that asked
@@ -127,7 +127,7 @@ struct Side {
   /// Many of them, as far as the strategy plays them by itself.
   void play(const Program& program, std::uint64_t from, std::uint64_t to) {
     while (from < to) {
-      const Halt halt =
+      const StopPoint halt =
           strategy->play({program, from, to, blocks, tally, device.usage(), event_under_way});
       from = halt.next;
       if (halt.why == Pause::other) play_one(program, from++);

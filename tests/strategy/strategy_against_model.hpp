@@ -19,7 +19,7 @@ class SlowModel {
  public:
   virtual ~SlowModel() = default;
   virtual std::optional<Bytes> allocate(const Request& request) = 0;
-  virtual void free(Bytes address, const Giver& giver) = 0;
+  virtual void free(Bytes address, const FreeOrigin& giver) = 0;
   virtual void empty_cache() {}
   virtual void marker() {}
   /// Bytes held from the device; unset: not to be compared.
@@ -53,14 +53,14 @@ inline void expect_same_placements(std::string_view strategy, SlowModel& model,
   struct Live {
     Handle handle;
     Bytes address;
-    Giver giver;
+    FreeOrigin giver;
   };
   std::mt19937_64 random(requests.seed);
   std::uniform_real_distribution<double> log2(std::log2(requests.smallest),
                                               std::log2(requests.largest));
   const auto some_giver = [&] {
-    return Giver{static_cast<StreamIndex>(random() % requests.streams),
-                 static_cast<std::uint32_t>(random() % requests.threads)};
+    return FreeOrigin{static_cast<StreamIndex>(random() % requests.streams),
+                      static_cast<std::uint32_t>(random() % requests.threads)};
   };
   std::vector<Live> live;
   for (int step = 0; step < requests.steps; ++step) {
@@ -75,11 +75,12 @@ inline void expect_same_placements(std::string_view strategy, SlowModel& model,
       const std::size_t victim = random() % live.size();
       const Live block = live[victim];
       live.erase(live.begin() + static_cast<std::ptrdiff_t>(victim));
-      const Giver giver = requests.strange_givers && random() % 4 == 0 ? some_giver() : block.giver;
+      const FreeOrigin giver =
+          requests.strange_givers && random() % 4 == 0 ? some_giver() : block.giver;
       tested->free(block.handle, giver);
       model.free(block.address, giver);
     } else {
-      const Giver giver = some_giver();
+      const FreeOrigin giver = some_giver();
       Request request{.size = static_cast<Bytes>(std::exp2(log2(random))),
                       .stream = giver.stream,
                       .thread = giver.thread};

@@ -53,23 +53,41 @@ class CheckIncludes(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("lib/strategy must not include", lines[0])
 
-    def test_a_report_reads_answers_alone(self):
+    def test_a_report_knows_no_question(self):
         status, lines = check({
-            "analysis/tune/answer.hpp": "",
-            "analysis/tune/tune.hpp": "",
-            "report/tune.hpp": '#include "analysis/tune/answer.hpp"\n#include "analysis/tune/tune.hpp"\n'})
+            "questions/tune/answer.hpp": "",
+            "report/tune.hpp": '#include "questions/tune/answer.hpp"\n'})
         self.assertEqual((status, lines),
-                         (1, ['lib/report/tune.hpp:2: lib/report must not include "analysis/tune/tune.hpp"']))
+                         (1, ['lib/report/tune.hpp:1: lib/report must not include "questions/tune/answer.hpp"']))
 
-    def test_an_answer_brings_no_replay_with_it(self):
+    def test_what_writes_an_answer_replays_nothing(self):
         status, lines = check({
-            "core/units.hpp": "",
             "replay/replay.hpp": "",
-            "verify/verdict.hpp": "",
-            "analysis/run/answer.hpp": '#include "core/units.hpp"\n#include "verify/verdict.hpp"\n',
-            "analysis/tune/answer.hpp": '#include "analysis/run/answer.hpp"\n#include "replay/replay.hpp"\n'})
+            "questions/tune/answer.hpp": "",
+            "questions/tune/tune_text.cpp": '#include "questions/tune/answer.hpp"\n#include "replay/replay.hpp"\n'})
         self.assertEqual((status, lines), (
-            1, ['lib/analysis/tune/answer.hpp:2: an answer must not include "replay/replay.hpp"']))
+            1, ['lib/questions/tune/tune_text.cpp:2: what writes an answer must not include "replay/replay.hpp"']))
+
+    def test_the_front_includes_no_extension(self):
+        status, lines = check({
+            "extensions/plan/plan.hpp": "",
+            "questions/info/answer.cpp": '#include "extensions/plan/plan.hpp"\n'})
+        self.assertEqual((status, lines), (
+            1, ['lib/questions/info/answer.cpp:1: the front must not include the extension "extensions/plan/plan.hpp"']))
+
+    def test_an_extension_says_which_others_it_needs(self):
+        files = {"extensions/plan/plan.hpp": "", "extensions/page/page.cpp": '#include "extensions/plan/plan.hpp"\n'}
+        rows = "memreplay_extension(plan)\nmemreplay_extension(page{})\n"
+        status, lines = check({**files, "extensions/extensions.cmake": rows.format("")})
+        self.assertEqual(status, 1)
+        self.assertIn("does not say that it needs plan", lines[0])
+        self.assertEqual(check({**files, "extensions/extensions.cmake": rows.format("\n  NEEDS plan")})[0], 0)
+
+    def test_folders_in_a_ring_are_reported(self):
+        status, lines = check({
+            "replay/replay.hpp": '#include "replay/watch/watch.hpp"\n',
+            "replay/watch/watch.hpp": '#include "replay/replay.hpp"\n'})
+        self.assertEqual((status, lines), (1, ["in a ring: lib/replay, lib/replay/watch"]))
 
     def test_a_path_relative_to_the_file_is_reported(self):
         status, lines = check({"core/units.hpp": "", "core/text.cpp": '#include "units.hpp"\n'})

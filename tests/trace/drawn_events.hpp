@@ -17,7 +17,7 @@ inline std::string drawn_events(const Trace& trace) {
     drawn += op < kLetters.size() ? kLetters[op] : 'o';
     if (trace.slots[i] != kNoSlot) drawn += std::to_string(trace.slots[i]);
     if (trace.sizes[i] > 0) drawn += ':' + std::to_string(trace.sizes[i]);
-    const Lane lane = trace.lane(i);
+    const StreamPool lane = trace.lane(i);
     if (lane.stream > 0) drawn += '@' + std::to_string(lane.stream + 1);
     if (lane.pool > 0) drawn += '/' + std::to_string(lane.pool + 1);
   }

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "trace/reader.hpp"
-#include "trace/torch/torch_snapshot.hpp"
+#include "trace/snapshot/torch_snapshot.hpp"
 
 namespace memreplay {
 

@@ -4,9 +4,9 @@
 
 #include <string>
 
+#include "trace/csv/csv.hpp"
 #include "trace/drawn_events.hpp"
 #include "trace/readers.hpp"
-#include "trace/rmm/rmm.hpp"
 
 namespace memreplay {
 namespace {

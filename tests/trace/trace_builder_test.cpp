@@ -17,8 +17,8 @@ TEST(TraceBuilder, StreamsAndPoolsAreNumberedByHandleWhateverCameFirst) {
   const Trace trace = builder.finish();
   EXPECT_EQ(trace.streams, (std::vector<std::uint64_t>{0, 900}));
   EXPECT_EQ(trace.pools, (std::vector<PoolId>{{0, 0}, {0, 3}, {0, 7}}));
-  EXPECT_EQ(trace.lane(0), (Lane{1, 2}));
-  EXPECT_EQ(trace.lane(1), (Lane{0, 1}));
+  EXPECT_EQ(trace.lane(0), (StreamPool{1, 2}));
+  EXPECT_EQ(trace.lane(1), (StreamPool{0, 1}));
 }
 
 TEST(TraceBuilder, AnEmptyTraceHasALaneAndTheDefaultPool) {

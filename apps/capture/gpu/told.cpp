@@ -24,7 +24,7 @@ struct Workspaces {
   std::size_t largest = 0;
 };
 
-struct Told {
+struct ToldFacts {
   std::mutex mutex;
   std::map<std::string, Workspaces> workspaces;
   std::string cudnn_version;
@@ -40,8 +40,8 @@ struct Told {
   std::vector<std::pair<std::size_t, std::size_t>> first_refusals;  ///< number, size
 };
 
-Told& told() {
-  static Told& the_only_one = *new Told;
+ToldFacts& told() {
+  static ToldFacts& the_only_one = *new ToldFacts;
   return the_only_one;
 }
 
@@ -59,7 +59,7 @@ std::string quoted(const std::string& text) {
 }
 
 /// The largest of all graphs whose engines were timed.
-std::int64_t largest(std::int64_t Told::Timed::*workspace) {
+std::int64_t largest(std::int64_t ToldFacts::Timed::*workspace) {
   std::int64_t most = 0;
   for (const auto& [graph, timed] : told().timed) most = std::max(most, timed.*workspace);
   return most;
@@ -85,8 +85,8 @@ std::string as_json() {
           ",\"unanswered\":" + std::to_string(told().cudnn_unanswered.size()) +
           ",\"why\":" + quoted(told().why_no_cudnn) +
           ",\"timed\":" + std::to_string(told().timed.size()) +
-          ",\"least_bytes\":" + std::to_string(largest(&Told::Timed::least)) +
-          ",\"most_bytes\":" + std::to_string(largest(&Told::Timed::most)) + "}";
+          ",\"least_bytes\":" + std::to_string(largest(&ToldFacts::Timed::least)) +
+          ",\"most_bytes\":" + std::to_string(largest(&ToldFacts::Timed::most)) + "}";
   text += ",\"oldest_code\":" + std::to_string(oldest_code) +
           ",\"requests\":" + std::to_string(requests) +
           ",\"refusals\":" + std::to_string(told().refusals) + ",\"first_refusals\":[";

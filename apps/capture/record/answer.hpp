@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "analysis/run/answer.hpp"
 #include "record/program.hpp"
 #include "record/recording_folder.hpp"
 #include "record/virtual_card.hpp"
 #include "report/parts/table.hpp"
 #include "report/parts/text_style.hpp"
+#include "run/answer.hpp"
 #include "spool/recording.hpp"
 
 namespace memreplay {

@@ -6,14 +6,14 @@
 #include <thread>
 #include <utility>
 
-#include "analysis/inputs/inputs.hpp"
-#include "analysis/run/devices.hpp"
-#include "analysis/run/question.hpp"
 #include "core/error.hpp"
 #include "files/files.hpp"
 #include "gpu/shared_cards.hpp"
 #include "record/cudnn_service.hpp"
 #include "record/recording_folder.hpp"
+#include "run/devices.hpp"
+#include "run/inputs.hpp"
+#include "run/question.hpp"
 #include "trace/json/json.hpp"
 
 namespace memreplay {

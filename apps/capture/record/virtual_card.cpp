@@ -4,10 +4,10 @@
 
 #include <array>
 
-#include "analysis/fit/fit.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "gpu/shared_cards.hpp"
+#include "questions/fit/fit.hpp"
 
 namespace memreplay {
 namespace {

@@ -1,5 +1,3 @@
-#include "report/check/check.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,17 +11,18 @@
 #include <system_error>
 #include <vector>
 
-#include "analysis/check/answer.hpp"
-#include "analysis/check/baseline_file.hpp"
-#include "analysis/check/plan.hpp"
-#include "analysis/check/tolerance.hpp"
-#include "commands.hpp"
 #include "core/error.hpp"
-#include "options/options.hpp"
-#include "output/each_recording.hpp"
-#include "output/output_file.hpp"
-#include "output/printing.hpp"
-#include "output/terminal.hpp"
+#include "line/commands.hpp"
+#include "line/each_recording.hpp"
+#include "line/options.hpp"
+#include "line/output_file.hpp"
+#include "line/printing.hpp"
+#include "line/terminal.hpp"
+#include "questions/check/answer.hpp"
+#include "questions/check/baseline_file.hpp"
+#include "questions/check/check_report.hpp"
+#include "questions/check/plan.hpp"
+#include "questions/check/tolerance.hpp"
 #include "strategy/registry.hpp"
 
 namespace memreplay {

@@ -1,21 +1,19 @@
-#include "report/convert/convert.hpp"
-
 #include <fmt/format.h>
 
 #include <iostream>
 #include <string>
 #include <vector>
 
-#include "analysis/convert/answer.hpp"
-#include "analysis/minimise/answer.hpp"
-#include "commands.hpp"
 #include "core/error.hpp"
-#include "options/command_line.hpp"
-#include "options/options.hpp"
-#include "output/last_words.hpp"
-#include "output/output_file.hpp"
-#include "output/terminal.hpp"
-#include "report/minimise/minimise.hpp"
+#include "line/command_line.hpp"
+#include "line/commands.hpp"
+#include "line/last_words.hpp"
+#include "line/options.hpp"
+#include "line/output_file.hpp"
+#include "line/terminal.hpp"
+#include "questions/convert/answer.hpp"
+#include "questions/convert/convert_report.hpp"
+#include "questions/convert/minimised.hpp"
 #include "report/parts/text_style.hpp"
 #include "trace/reader.hpp"
 #include "trace/writer.hpp"

@@ -1,5 +1,3 @@
-#include "report/explain/explain.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,15 +5,16 @@
 #include <iterator>
 #include <utility>
 
-#include "analysis/explain/answer.hpp"
-#include "commands.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
-#include "options/options.hpp"
-#include "options/shared_options.hpp"
-#include "output/each_recording.hpp"
-#include "output/printing.hpp"
-#include "output/terminal.hpp"
+#include "line/commands.hpp"
+#include "line/each_recording.hpp"
+#include "line/options.hpp"
+#include "line/printing.hpp"
+#include "line/shared_options.hpp"
+#include "line/terminal.hpp"
+#include "questions/explain/answer.hpp"
+#include "questions/explain/explain_report.hpp"
 
 namespace memreplay {
 namespace {

@@ -1,33 +1,22 @@
-#include "report/fit/fit.hpp"
+#include "commands/fit.hpp"
 
 #include <algorithm>
 #include <optional>
 #include <string_view>
 
-#include "analysis/find/answer.hpp"
-#include "analysis/fit/fit.hpp"
-#include "commands.hpp"
 #include "core/error.hpp"
-#include "options/options.hpp"
-#include "options/shared_options.hpp"
-#include "output/each_recording.hpp"
-#include "output/output_file.hpp"
-#include "output/printing.hpp"
-#include "output/terminal.hpp"
-#include "report/find/find.hpp"
+#include "line/commands.hpp"
+#include "line/each_recording.hpp"
+#include "line/options.hpp"
+#include "line/output_file.hpp"
+#include "line/printing.hpp"
+#include "line/shared_options.hpp"
+#include "line/terminal.hpp"
+#include "questions/fit/fit.hpp"
+#include "questions/fit/fit_report.hpp"
 
 namespace memreplay {
 namespace {
-
-struct FitCommand {
-  InputOptions input;
-  RunOptions run;
-  ReportOptions reports;
-  std::vector<ChosenCard> cards;
-  std::optional<std::uint64_t> budget;
-  bool plot = false;
-  OutputPath page;
-};
 
 void add_cards(std::string_view text, std::vector<ChosenCard>& cards) {
   for (;;) {
@@ -102,27 +91,6 @@ FitQuestion question_of(const FitCommand& asked) {
   return question;
 }
 
-int find(const FitCommand& asked, const Inputs& inputs, Printer& printer, Progress& progress) {
-  std::optional<OutputFile> page;
-  if (!asked.page.empty()) page.emplace(asked.page);
-  const FindQuestion question{.strategies = asked.run.strategies,
-                              .setup = asked.run.setup,
-                              .cards = asked.cards,
-                              .variation = *asked.input.variation,
-                              .edits = asked.input.edits,
-                              .gpu = asked.input.gpu,
-                              .plotted = asked.plot};
-  const FindAnswer answered = answer(inputs, question, progress.control());
-  progress.clear();
-  if (page) {
-    write_page(answered, page->stream());
-    page->commit();
-  }
-  printer.print(answered, !asked.page.is_stdout());
-  if (answered.interrupted) return kInterrupted;
-  return answered.all_fit() ? kDone : kAnswerIsNo;
-}
-
 }  // namespace
 
 int run_fit(const Command& command, const std::vector<std::string>& arguments) {
@@ -133,7 +101,7 @@ int run_fit(const Command& command, const std::vector<std::string>& arguments) {
   Printer printer(asked.reports);
   Progress progress(asked.reports.quiet);
   const Inputs inputs = read_inputs(asked.input, progress);
-  if (asked.input.variation) return find(asked, inputs, printer, progress);
+  if (asked.input.variation) return find_value(asked, inputs, printer, progress);
   const FitAnswer answered = answer(inputs, question, progress.control());
   progress.clear();
   printer.print(answered);

@@ -1,14 +1,13 @@
-#include "report/info/info.hpp"
-
 #include <algorithm>
 #include <iterator>
 
-#include "analysis/info/answer.hpp"
-#include "commands.hpp"
-#include "options/options.hpp"
-#include "options/shared_options.hpp"
-#include "output/each_recording.hpp"
-#include "output/printing.hpp"
+#include "line/commands.hpp"
+#include "line/each_recording.hpp"
+#include "line/options.hpp"
+#include "line/printing.hpp"
+#include "line/shared_options.hpp"
+#include "questions/info/answer.hpp"
+#include "questions/info/info_report.hpp"
 
 namespace memreplay {
 namespace {
@@ -25,7 +24,10 @@ int run_info(const Command& command, const std::vector<std::string>& arguments) 
   add_input_options(line, question.input);
   add_plot_option(line, plotted);
   line.value("--select", "KEY=VALUE,...", "Show which blocks an edit's selector picks.",
-             [&](const std::string& text) { question.select = parse_selector("--select", text); });
+             [&](const std::string& text) {
+               check_selector("--select", text);
+               question.select = text;
+             });
   add_report_options(line, reports, Has::text);
   line.parse(arguments);
   require_paths(question.input, command);

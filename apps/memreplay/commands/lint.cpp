@@ -1,12 +1,11 @@
-#include "report/lint/lint.hpp"
-
 #include <fmt/format.h>
 
-#include "analysis/lint/answer.hpp"
-#include "commands.hpp"
 #include "core/error.hpp"
-#include "options/options.hpp"
-#include "output/printing.hpp"
+#include "line/commands.hpp"
+#include "line/options.hpp"
+#include "line/printing.hpp"
+#include "questions/lint/answer.hpp"
+#include "questions/lint/lint_report.hpp"
 
 namespace memreplay {
 

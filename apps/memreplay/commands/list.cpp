@@ -1,14 +1,13 @@
-#include "report/list/list.hpp"
-
 #include <fmt/format.h>
 
 #include <array>
 
-#include "analysis/list/answer.hpp"
-#include "commands.hpp"
 #include "core/error.hpp"
-#include "options/options.hpp"
-#include "output/printing.hpp"
+#include "line/commands.hpp"
+#include "line/options.hpp"
+#include "line/printing.hpp"
+#include "questions/list/answer.hpp"
+#include "questions/list/list_report.hpp"
 
 namespace memreplay {
 

@@ -5,20 +5,20 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "commands.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "folders/cache.hpp"
-#include "options/command_line.hpp"
-#include "options/options.hpp"
-#include "output/output_file.hpp"
-#include "output/printing.hpp"
-#include "output/terminal.hpp"
+#include "line/command_line.hpp"
+#include "line/commands.hpp"
+#include "line/options.hpp"
+#include "line/output_file.hpp"
+#include "line/printing.hpp"
+#include "line/terminal.hpp"
+#include "questions/list/list_report.hpp"
 #include "record/cudnn_library.hpp"
 #include "record/preparation.hpp"
 #include "record/session.hpp"
 #include "record/sweep.hpp"
-#include "report/list/list.hpp"
 #include "report/parts/paragraphs.hpp"
 
 namespace memreplay {

@@ -1,13 +1,13 @@
-#include "analysis/run/phase_settings.hpp"
-#include "analysis/run/question.hpp"
-#include "commands.hpp"
-#include "options/options.hpp"
-#include "options/shared_options.hpp"
-#include "output/each_recording.hpp"
-#include "output/printing.hpp"
-#include "output/run_outputs.hpp"
-#include "output/terminal.hpp"
-#include "report/run/run.hpp"
+#include "line/commands.hpp"
+#include "line/each_recording.hpp"
+#include "line/options.hpp"
+#include "line/printing.hpp"
+#include "line/run_outputs.hpp"
+#include "line/shared_options.hpp"
+#include "line/terminal.hpp"
+#include "questions/replay/replay_report.hpp"
+#include "run/phase_settings.hpp"
+#include "run/question.hpp"
 
 namespace memreplay {
 namespace {

@@ -1,21 +1,20 @@
-#include "report/tune/tune.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 
-#include "analysis/tune/answer.hpp"
-#include "analysis/tune/tune.hpp"
-#include "commands.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
-#include "options/options.hpp"
-#include "options/shared_options.hpp"
-#include "output/each_recording.hpp"
-#include "output/printing.hpp"
-#include "output/terminal.hpp"
+#include "line/commands.hpp"
+#include "line/each_recording.hpp"
+#include "line/options.hpp"
+#include "line/printing.hpp"
+#include "line/shared_options.hpp"
+#include "line/terminal.hpp"
+#include "questions/settings/search.hpp"
+#include "questions/tune/answer.hpp"
+#include "questions/tune/tune_report.hpp"
 
 namespace memreplay {
 namespace {

@@ -1,11 +1,10 @@
-#include "report/verify/verify.hpp"
-
-#include "analysis/verify/answer.hpp"
-#include "commands.hpp"
 #include "core/error.hpp"
-#include "options/options.hpp"
-#include "output/printing.hpp"
-#include "output/terminal.hpp"
+#include "line/commands.hpp"
+#include "line/options.hpp"
+#include "line/printing.hpp"
+#include "line/terminal.hpp"
+#include "questions/verify/answer.hpp"
+#include "questions/verify/verify_report.hpp"
 
 namespace memreplay {
 

@@ -5,13 +5,13 @@
 namespace memreplay {
 
 #define MEMREPLAY_FORMAT(identifier, file) ReportFormat identifier##_format();
-#include "report/formats/formats.def"
+#include "registered/formats.def"
 #undef MEMREPLAY_FORMAT
 
 std::span<const ReportFormat> report_formats() {
   static const ReportFormat kFormats[] = {
 #define MEMREPLAY_FORMAT(identifier, file) identifier##_format(),
-#include "report/formats/formats.def"
+#include "registered/formats.def"
 #undef MEMREPLAY_FORMAT
   };
   return kFormats;

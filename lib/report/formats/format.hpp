@@ -27,7 +27,7 @@ struct ReportParts {
   std::function<std::string()> markdown;  ///< where it says more than the table; empty: it does not
 };
 
-/// The parts of an answer, by what its folder of `report` offers: `to_text` and `to_json`,
+/// The parts of an answer, by what its folder offers: `to_text` and `to_json`,
 /// `to_table` where there is one, `to_markdown` where it says more. `answer` outlives them.
 template <typename Answer>
 ReportParts parts_of(const Answer& answer) {

@@ -356,7 +356,7 @@ void fields(JsonFields& f, const RunInterval& interval) {
 
 void fields(JsonFields& f, const OomPlace& oom) {
   f.called("oom");
-  const bool is_known = oom.told == OomPlace::Told::replayed;
+  const bool is_known = oom.told == OomPlace::RefusedBy::replayed;
   f("event", oom.event, "the request that was not served");
   f("requested_bytes", oom.requested, "its size");
   f("free_bytes", only_if(is_known, oom.free), "free then; null where only the recording tells");

@@ -5,11 +5,11 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/run/answer.hpp"
 #include "metrics/made_facts.hpp"
 #include "program/verdict.hpp"
 #include "report/parts/facts.hpp"
 #include "report/parts/json_fields.hpp"
+#include "run/answer.hpp"
 
 /// What the JSON reports of several commands share. Keys are in the order in which they are put in.
 namespace memreplay {

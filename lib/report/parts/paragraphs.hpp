@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/info/answer.hpp"
 #include "core/units.hpp"
+#include "program/trace_summary.hpp"
 #include "report/parts/facts.hpp"
 #include "report/parts/table.hpp"
 #include "report/parts/text_style.hpp"

@@ -244,7 +244,7 @@ std::string oom_warning(const Run& run) {
 
 std::string oom_figures(const OomPlace& oom) {
   const std::string asked = "requested " + human_size(oom.requested);
-  if (oom.told == OomPlace::Told::recorded) return asked + ", refused when it was recorded";
+  if (oom.told == OomPlace::RefusedBy::recorded) return asked + ", refused when it was recorded";
   return fmt::format("{}, {} free, largest hole {}", asked, human_size(oom.free),
                      human_size(oom.largest_free));
 }
@@ -252,7 +252,7 @@ std::string oom_figures(const OomPlace& oom) {
 std::string oom_advice(const Run& run) {
   if (!run.metrics.first_oom) return {};
   const OomPlace& oom = *run.metrics.first_oom;
-  if (oom.told == OomPlace::Told::recorded) {
+  if (oom.told == OomPlace::RefusedBy::recorded) {
     return "The recording does not say how large the device was, so the cause is unknown: "
            "--capacity SIZE sets a size, --capacity none serves the request.";
   }

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/run/answer.hpp"
 #include "metrics/made_facts.hpp"
+#include "run/answer.hpp"
 
 namespace memreplay {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/run/answer.hpp"
 #include "program/verdict.hpp"
+#include "run/answer.hpp"
 
 /// What is said of the runs of one table, each sentence once with all of whom it holds. What was
 /// interrupted is in none.

@@ -144,7 +144,7 @@ void Allocator::retag(Handle chunk) {
   if (inner == kNoHandle || chunks_[inner].tag != piece.tag) piece.tag = Tag::central_gap;
 }
 
-void Allocator::free(Handle chunk, Giver) {
+void Allocator::free(Handle chunk, FreeOrigin) {
   Piece& piece = chunks_[chunk];
   piece.in_use = false;
   statistics_.bytes_in_use -= piece.size;

@@ -87,8 +87,8 @@ class Allocator final : public StrategyOn<Allocator>,
   Allocator(DeviceModel& device, Options options, std::vector<std::string> op_names = {});
 
   std::optional<Placement> allocate(const Request& request) override;
-  void free(Handle chunk, Giver) override;
-  Halt play(const Stretch& stretch) override;
+  void free(Handle chunk, FreeOrigin) override;
+  StopPoint play(const Stretch& stretch) override;
   Abilities abilities() override { return {.steps = this, .prefetch = this, .oom_report = this}; }
   void safe_frontier(std::uint64_t count) override;
   void prefetch(Handle chunk) const override {

@@ -35,7 +35,7 @@ class OfTheDriver final : public Strategy, private Prefetch {
   }
 
   /// In the order of the stream that asked for it, whoever gives it back.
-  void free(Handle handle, Giver) override {
+  void free(Handle handle, FreeOrigin) override {
     const Block block = blocks_.remove(handle);
     driver_->free(block.address, block.stream);
   }

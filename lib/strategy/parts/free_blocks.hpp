@@ -129,7 +129,7 @@ class FreeBlocks {
 
     Key key() const { return FreeBlocks::key(units, rank); }
   };
-  struct Spot {
+  struct ClassPlace {
     Place chunk = kNoChunk;
     std::uint32_t index = 0;
     std::uint32_t size_class = 0;
@@ -170,7 +170,7 @@ class FreeBlocks {
   }
   /// The first that holds any, from this one on; kNone where none does.
   std::uint32_t used_class_from(std::uint32_t size_class) const;
-  Spot spot_for(Bytes size);
+  ClassPlace spot_for(Bytes size);
   void remove(Place place, std::uint32_t index, std::uint32_t size_class);
   /// Its last entry goes.
   [[gnu::always_inline]] void leave(Place place, std::uint32_t size_class) {
@@ -272,7 +272,7 @@ inline std::uint32_t FreeBlocks::index_of(const Chunk& chunk, Handle block) {
 
 // Where the first block of at least this size lies, in the common case; kNoChunk where that takes
 // more than a look at one chunk.
-[[gnu::always_inline]] inline FreeBlocks::Spot FreeBlocks::spot_for(Bytes size) {
+[[gnu::always_inline]] inline FreeBlocks::ClassPlace FreeBlocks::spot_for(Bytes size) {
   if (!is_regular(size)) [[unlikely]]
     return {};
   const auto wanted = static_cast<std::uint32_t>(size >> unit_log2_);
@@ -291,7 +291,7 @@ inline std::uint32_t FreeBlocks::index_of(const Chunk& chunk, Handle block) {
 }
 
 [[gnu::always_inline]] inline Handle FreeBlocks::take(Bytes size) {
-  const Spot spot = spot_for(size);
+  const ClassPlace spot = spot_for(size);
   if (spot.chunk == kNoChunk) return take_rare(size);
   const Handle block = chunks_[spot.chunk].entries[spot.index].block;
   remove(spot.chunk, spot.index, spot.size_class);
@@ -299,7 +299,7 @@ inline std::uint32_t FreeBlocks::index_of(const Chunk& chunk, Handle block) {
 }
 
 [[gnu::always_inline]] inline FreeBlocks::Cursor FreeBlocks::find(Bytes size) {
-  const Spot spot = spot_for(size);
+  const ClassPlace spot = spot_for(size);
   return spot.chunk == kNoChunk ? lower_bound(size) : cursor(spot.chunk, spot.index);
 }
 

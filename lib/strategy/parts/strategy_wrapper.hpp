@@ -30,7 +30,7 @@ class StrategyWrapper : public Strategy,
                         protected PrivatePools,
                         protected Prefetch {
  public:
-  void free(Handle handle, Giver giver) override {
+  void free(Handle handle, FreeOrigin giver) override {
     const Block block = blocks_.remove(handle);
     if (block.part == kNoPart) return free_own(block);
     part(block.part).free(block.inner, giver);

@@ -35,12 +35,12 @@ void Allocator::change_settings(const Settings& settings) {
 
 std::optional<Placement> Allocator::allocate(const Request& request) {
   Placement placed;
-  const Lane lane{request.stream, request.pool};
+  const StreamPool lane{request.stream, request.pool};
   if (serve_by_all_rules(request.size, lane, placed) == Service::refused) return std::nullopt;
   return placed;
 }
 
-Service Allocator::serve_by_all_rules(Bytes size, Lane lane, Placement& placed) {
+Service Allocator::serve_by_all_rules(Bytes size, StreamPool lane, Placement& placed) {
   if (lane != lane_) turn_to(lane);
   return serve<AllRules>(size, placed);
 }
@@ -155,7 +155,7 @@ void Allocator::count_oversize_free(const Block& block) {
   if (block.size >= settings_.max_split_size) statistics_.oversize_allocations.decrease(1);
 }
 
-void Allocator::free(Handle block, Giver) { take_back<AllRules>(block); }
+void Allocator::free(Handle block, FreeOrigin) { take_back<AllRules>(block); }
 
 void Allocator::request_free(Handle handle) {
   Block& block = blocks_[handle];

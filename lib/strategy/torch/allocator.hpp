@@ -98,14 +98,14 @@ class Allocator final : public StrategyOn<Allocator>,
             std::vector<PoolId> pools, std::vector<PoolOptions> pool_options = {});
 
   std::optional<Placement> allocate(const Request& request) override;
-  void free(Handle block, Giver) override;
+  void free(Handle block, FreeOrigin) override;
   void request_free(Handle block) override;
   void complete_free(Handle block) override;
   void empty_cache() override;
   Abilities abilities() override { return {.pools = this, .adoption = this, .prefetch = this}; }
   void release_pool(PoolIndex pool, PoolCache cache) override;
   void adopt(const MemoryState& state, std::span<Handle> by_slot) override;
-  Halt play(const Stretch& stretch) override;
+  StopPoint play(const Stretch& stretch) override;
   void prefetch(Handle block) const override {
     const Block& freed = blocks_[block];
     __builtin_prefetch(&blocks_[freed.prev]);
@@ -191,7 +191,7 @@ class Allocator final : public StrategyOn<Allocator>,
   /// Serves from the lane that was turned to.
   template <class Rules>
   Service serve(Bytes size, Placement& placed);
-  [[gnu::noinline]] Service serve_by_all_rules(Bytes size, Lane lane, Placement& placed);
+  [[gnu::noinline]] Service serve_by_all_rules(Bytes size, StreamPool lane, Placement& placed);
   /// kNoHandle where none fits.
   template <class Rules>
   Handle get_free_block(const Search& search, ShelfIndex shelf);
@@ -216,7 +216,7 @@ class Allocator final : public StrategyOn<Allocator>,
   template <class Rules, bool kHints>
   struct Player;
   template <class Rules>
-  Halt play_by(const Stretch& stretch);
+  StopPoint play_by(const Stretch& stretch);
   bool has_limits() const;
 
   // allocator.cpp: what a request tries where no block fits
@@ -298,7 +298,7 @@ class Allocator final : public StrategyOn<Allocator>,
     return stream < shelves.size() ? shelves[stream] : kNoShelf;
   }
   /// The next requests are of this lane.
-  [[gnu::noinline]] void turn_to(Lane lane);
+  [[gnu::noinline]] void turn_to(StreamPool lane);
   /// Where the pool's blocks of the stream go.
   ShelfIndex open_shelf(std::uint16_t pool, StreamIndex stream);
   const BlockPool& pool_of(const Block& block) const { return pools_[shelves_[block.shelf].pool]; }
@@ -341,7 +341,7 @@ class Allocator final : public StrategyOn<Allocator>,
   std::vector<Shelf> shelves_;    ///< the large pool's shelves and the small pool's in turn
   bool many_shelves_ = false;
   mutable LargestOf largest_;           ///< free block of each shelf, where they are many
-  Lane lane_;                           ///< the last request's
+  StreamPool lane_;                     ///< the last request's
   ShelfIndex lane_shelves_ = kNoShelf;  ///< its large one; the small one is the next
   std::vector<Reservation> reservations_;
   std::vector<std::uint32_t> unused_reservations_;

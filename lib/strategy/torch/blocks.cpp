@@ -55,7 +55,7 @@ void Allocator::add_pools(PoolIndex up_to) {
   statistics_.reserved_by_pool.resize(pools_.size() / 2);
 }
 
-void Allocator::turn_to(Lane lane) {
+void Allocator::turn_to(StreamPool lane) {
   lane_ = lane;
   lane_shelves_ = shelf_of(pool_of(lane.pool, false), lane.stream);
 }

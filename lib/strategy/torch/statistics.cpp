@@ -8,23 +8,23 @@ namespace memreplay::torch {
 namespace {
 
 /// A statistic as PyTorch tells it.
-struct Told {
+struct ShownStatistic {
   std::int64_t current = 0;
   std::int64_t peak = 0;
   std::int64_t allocated = 0;
 };
 
-Told told(const Stat& stat) { return {stat.current(), stat.peak, stat.allocated}; }
+ShownStatistic told(const Stat& stat) { return {stat.current(), stat.peak, stat.allocated}; }
 
-void flatten(Counters& counters, const std::string& name, const Told& stat) {
+void flatten(Counters& counters, const std::string& name, const ShownStatistic& stat) {
   counters.emplace_back(name + ".allocated", stat.allocated);
   counters.emplace_back(name + ".current", stat.current);
   counters.emplace_back(name + ".freed", stat.allocated - stat.current);
   counters.emplace_back(name + ".peak", stat.peak);
 }
 
-void flatten(Counters& counters, const std::string& name, std::int64_t peak, const Told& large,
-             const Told& small) {
+void flatten(Counters& counters, const std::string& name, std::int64_t peak,
+             const ShownStatistic& large, const ShownStatistic& small) {
   flatten(counters, name + ".all",
           {large.current + small.current, peak, large.allocated + small.allocated});
   flatten(counters, name + ".large_pool", large);
@@ -38,8 +38,8 @@ void flatten(Counters& counters, const std::string& name, const PooledStat& stat
 void flatten_active(Counters& counters, const std::string& name, const LiveStat& stat) {
   const auto active = [&](bool small) {
     const LiveStat::Pending& pending = stat.pending[small];
-    return Told{stat.active(small), pending.active_peak,
-                stat.of_pool[small].allocated + pending.found};
+    return ShownStatistic{stat.active(small), pending.active_peak,
+                          stat.of_pool[small].allocated + pending.found};
   };
   flatten(counters, name, stat.active_peak, active(false), active(true));
 }

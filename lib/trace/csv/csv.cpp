@@ -13,7 +13,7 @@
 #include "core/text.hpp"
 #include "trace/csv/csv_columns.hpp"
 #include "trace/csv/csv_fields.hpp"
-#include "trace/csv/csv_rows.hpp"
+#include "trace/csv_rows.hpp"
 #include "trace/event_outlet.hpp"
 #include "trace/log_reading.hpp"
 #include "trace/pages.hpp"

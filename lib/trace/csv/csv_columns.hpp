@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/csv/csv_rows.hpp"
+#include "trace/csv_rows.hpp"
 #include "trace/reader.hpp"
 
 namespace memreplay {

@@ -14,8 +14,8 @@
 
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "trace/csv/csv.hpp"
 #include "trace/pages.hpp"
-#include "trace/rmm/rmm.hpp"
 
 namespace memreplay {
 
@@ -202,7 +202,7 @@ void CsvDevice::number_slots() {
 }
 
 bool is_csv(const Input& input) {
-  if (is_rmm(input)) return false;
+  if (is_log_of_rmm(input)) return false;
   constexpr std::size_t kLongestHeader = 4000;
   std::string_view header = input.bytes.substr(0, kLongestHeader);
   header.remove_prefix(std::min(header.find_first_not_of("\r\n"), header.size()));

@@ -10,7 +10,7 @@
 #include "core/request.hpp"
 #include "core/units.hpp"
 #include "trace/csv/csv_columns.hpp"
-#include "trace/csv/csv_rows.hpp"
+#include "trace/csv_rows.hpp"
 #include "trace/reader.hpp"
 #include "trace/trace_builder.hpp"
 

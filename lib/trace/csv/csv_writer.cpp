@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "trace/csv/csv.hpp"
-#include "trace/csv/csv_rows.hpp"
+#include "trace/csv_rows.hpp"
 #include "trace/writer.hpp"
 
 namespace memreplay {
@@ -38,8 +38,8 @@ class CsvWriter {
   void choose_columns();
   void write_start();
   void write_event(std::size_t event);
-  void write_row(char op, std::optional<std::uint64_t> id, std::optional<Bytes> size, Lane lane,
-                 std::optional<std::size_t> event);
+  void write_row(char op, std::optional<std::uint64_t> id, std::optional<Bytes> size,
+                 StreamPool lane, std::optional<std::size_t> event);
 
   template <typename... Arguments>
   void put(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
@@ -60,7 +60,7 @@ class CsvWriter {
 };
 
 void CsvWriter::choose_columns() {
-  const auto see_lane = [&](Lane lane) {
+  const auto see_lane = [&](StreamPool lane) {
     streams_ |= trace_.streams[lane.stream] != 0;
     pools_ |= lane.pool != 0;
   };
@@ -99,7 +99,7 @@ void CsvWriter::write_start() {
   for (const SegmentInfo& segment : trace_.start.segments) {
     for (const BlockInfo& block : segment.blocks) {
       if (!has_id(block)) continue;
-      const Lane lane{segment.stream, segment.pool};
+      const StreamPool lane{segment.stream, segment.pool};
       id_of_[block.slot] = next_id_++;
       write_row('a', id_of_[block.slot], block.requested, lane, std::nullopt);
       requested_free_[block.slot] = block.state == BlockState::pending;
@@ -127,7 +127,7 @@ void CsvWriter::write_start() {
 
 void CsvWriter::write_event(std::size_t event) {
   const Slot slot = trace_.slots[event];
-  const Lane lane = trace_.lane(event);
+  const StreamPool lane = trace_.lane(event);
   switch (trace_.ops[event]) {
     case Op::allocate:
       id_of_[slot] = keeps_ids_ ? trace_.ids[event] : next_id_++;
@@ -162,7 +162,7 @@ void CsvWriter::write_event(std::size_t event) {
 }
 
 void CsvWriter::write_row(char op, std::optional<std::uint64_t> id, std::optional<Bytes> size,
-                          Lane lane, std::optional<std::size_t> event) {
+                          StreamPool lane, std::optional<std::size_t> event) {
   const auto put_number = [&](std::optional<std::uint64_t> number) {
     number ? put(",{}", *number) : put(",");
   };

@@ -97,7 +97,7 @@ class References {
   void check(const Trace& trace) const {
     need(!trace.pools.empty() && trace.pools.front() == PoolId{});
     need(std::ranges::is_sorted(trace.streams) && trace.streams.size() <= kNoStream);
-    for (const Lane& lane : trace.lanes) {
+    for (const StreamPool& lane : trace.lanes) {
       need(lane.stream < trace.streams.size() && lane.pool < trace.pools.size());
     }
     for (const MemoryState* state : {&trace.start, &trace.end}) {

@@ -24,7 +24,7 @@ template <typename T, typename Struct>
 concept Is = std::same_as<std::remove_cvref_t<T>, Struct>;
 
 // What of each struct is in a file, in this order, for writing and reading.
-auto fields(Is<Lane> auto& x) { return std::tie(x.stream, x.pool); }
+auto fields(Is<StreamPool> auto& x) { return std::tie(x.stream, x.pool); }
 auto fields(Is<PoolId> auto& x) { return std::tie(x.first, x.second); }
 auto fields(Is<BlockInfo> auto& x) {
   return std::tie(x.address, x.size, x.requested, x.state, x.slot, x.stack);

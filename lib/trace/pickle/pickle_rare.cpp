@@ -10,7 +10,7 @@
 #include "core/text.hpp"
 #include "trace/pickle/pickle_machine.hpp"
 #include "trace/pickle/pickle_text.hpp"
-#include "trace/torch/snapshot_checks.hpp"
+#include "trace/snapshot/snapshot_checks.hpp"
 
 namespace memreplay {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "trace/torch/snapshot_checks.hpp"
+#include "trace/snapshot/snapshot_checks.hpp"
 
 namespace memreplay {
 namespace {

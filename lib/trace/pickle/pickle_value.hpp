@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/torch/snapshot_texts.hpp"
-#include "trace/torch/snapshot_words.hpp"
+#include "trace/snapshot/snapshot_texts.hpp"
+#include "trace/snapshot/snapshot_words.hpp"
 
 namespace memreplay {
 

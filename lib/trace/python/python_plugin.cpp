@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "trace/torch/torch_snapshot.hpp"
+#include "trace/snapshot/torch_snapshot.hpp"
 
 namespace memreplay {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "trace/reader.hpp"
-#include "trace/torch/torch_snapshot.hpp"
+#include "trace/snapshot/torch_snapshot.hpp"
 
 namespace memreplay {
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "trace/torch/snapshot_checks.hpp"
-#include "trace/torch/snapshot_words.hpp"
+#include "trace/snapshot/snapshot_checks.hpp"
+#include "trace/snapshot/snapshot_words.hpp"
 
 namespace memreplay {
 

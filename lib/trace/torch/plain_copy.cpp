@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "trace/torch/snapshot_checks.hpp"
+#include "trace/snapshot/snapshot_checks.hpp"
 
 namespace memreplay {
 namespace {

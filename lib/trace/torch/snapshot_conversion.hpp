@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "core/text.hpp"
-#include "trace/torch/snapshot_checks.hpp"
-#include "trace/torch/snapshot_texts.hpp"
-#include "trace/torch/snapshot_words.hpp"
-#include "trace/torch/torch_snapshot.hpp"
+#include "trace/snapshot/snapshot_checks.hpp"
+#include "trace/snapshot/snapshot_texts.hpp"
+#include "trace/snapshot/snapshot_words.hpp"
+#include "trace/snapshot/torch_snapshot.hpp"
 
 namespace memreplay {
 

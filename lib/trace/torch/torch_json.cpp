@@ -6,9 +6,9 @@
 
 #include "core/units.hpp"
 #include "trace/json/json_node.hpp"
+#include "trace/snapshot/torch_snapshot.hpp"
 #include "trace/torch/plain_copy.hpp"
 #include "trace/torch/snapshot_conversion.hpp"
-#include "trace/torch/torch_snapshot.hpp"
 
 namespace memreplay {
 namespace {

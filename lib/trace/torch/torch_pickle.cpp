@@ -6,10 +6,10 @@
 #include "trace/decompress.hpp"
 #include "trace/pickle/pickle_machine.hpp"
 #include "trace/pickle/pickle_value.hpp"
+#include "trace/snapshot/snapshot_checks.hpp"
+#include "trace/snapshot/torch_snapshot.hpp"
 #include "trace/torch/plain_copy.hpp"
-#include "trace/torch/snapshot_checks.hpp"
 #include "trace/torch/snapshot_conversion.hpp"
-#include "trace/torch/torch_snapshot.hpp"
 
 namespace memreplay {
 namespace {

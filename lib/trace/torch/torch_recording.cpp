@@ -8,7 +8,7 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "trace/gate.hpp"
-#include "trace/torch/torch_snapshot.hpp"
+#include "trace/snapshot/torch_snapshot.hpp"
 #include "trace/torch/unstated_settings.hpp"
 #include "trace/trace.hpp"
 

@@ -6,8 +6,8 @@
 
 #include "core/address_table.hpp"
 #include "trace/pages.hpp"
+#include "trace/snapshot/torch_snapshot.hpp"
 #include "trace/torch/start_state.hpp"
-#include "trace/torch/torch_snapshot.hpp"
 #include "trace/torch/unstated_settings.hpp"
 #include "trace/trace_builder.hpp"
 

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "core/address_table.hpp"
-#include "trace/torch/snapshot_words.hpp"
-#include "trace/torch/torch_snapshot.hpp"
+#include "trace/snapshot/snapshot_words.hpp"
+#include "trace/snapshot/torch_snapshot.hpp"
 
 namespace memreplay {
 namespace {
@@ -204,7 +204,7 @@ class SnapshotWriter {
   void write_entry(const Trace& trace, std::size_t event) {
     const Op op = trace.ops[event];
     const Address address = trace.addresses[event];
-    const Lane lane = trace.lane(event);
+    const StreamPool lane = trace.lane(event);
     const std::uint32_t stack = trace.stacks.empty() ? 0 : trace.stacks[event];
     const std::uint32_t tag = trace.tags.empty() ? 0 : trace.tags[event];
     Bytes size = trace.sizes[event];

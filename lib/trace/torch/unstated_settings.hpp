@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "core/torch_sizes.hpp"
-#include "trace/torch/torch_snapshot.hpp"
+#include "trace/snapshot/torch_snapshot.hpp"
 
 namespace memreplay {
 

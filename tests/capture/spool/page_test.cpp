@@ -89,16 +89,16 @@ struct alignas(64) Page {
 };
 
 template <typename R>
-struct Told {
+struct ReadBack {
   std::vector<R> records;
   bool is_torn = false;
 };
 
 template <typename R>
-Told<R> told(const Page& page, std::size_t size = kSpoolPageBytes) {
+ReadBack<R> told(const Page& page, std::size_t size = kSpoolPageBytes) {
   PageReader reader(page.bytes.data(), size, sizeof(R), 0);
   alignas(R) std::array<std::byte, sizeof(R)> call;
-  Told<R> out;
+  ReadBack<R> out;
   while (reader.next(call.data())) {
     std::memcpy(&out.records.emplace_back(), call.data(), sizeof(R));
   }
@@ -169,7 +169,7 @@ bool are_equal(const R& a, const R& b) {
 }
 
 template <typename R>
-void expect_first(std::size_t count, const std::vector<R>& of, const Told<R>& is) {
+void expect_first(std::size_t count, const std::vector<R>& of, const ReadBack<R>& is) {
   ASSERT_EQ(is.records.size(), count);
   for (std::size_t i = 0; i < count; ++i) ASSERT_TRUE(are_equal(is.records[i], of[i])) << i;
 }

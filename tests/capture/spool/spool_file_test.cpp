@@ -12,16 +12,16 @@ namespace {
 
 using Pages = std::vector<DrawnPage<Record>>;
 
-struct Told {
+struct ReadBack {
   std::vector<std::uint64_t> orders;
   std::vector<std::uint32_t> threads;
   std::uint64_t missing = 0;
 };
 
-Told told_by(const std::string& path) {
+ReadBack told_by(const std::string& path) {
   const SpoolFile spool(path);
   SpoolRecords records(spool);
-  Told out;
+  ReadBack out;
   while (const Record* next = records.next()) {
     out.orders.push_back(next->order);
     out.threads.push_back(records.thread());
@@ -30,7 +30,7 @@ Told told_by(const std::string& path) {
   return out;
 }
 
-Told told(const SpoolHead& head, const Pages& pages) {
+ReadBack told(const SpoolHead& head, const Pages& pages) {
   const SpoolFolder folder;
   return told_by(write_spool(folder.path() / "1.malloc.spool", head, pages));
 }
@@ -40,7 +40,7 @@ std::size_t pages_of(const std::filesystem::path& path) { return SpoolFile(path)
 Record at(std::uint64_t order) { return record(order, Call::allocate, order * 64, 8); }
 
 TEST(SpoolFile, RecordsOfAllThreadsComeInTheirOrder) {
-  const Told is = told(head_of(1), {{7, {at(1), at(4), at(5)}}, {8, {at(2), at(3), at(6)}}});
+  const ReadBack is = told(head_of(1), {{7, {at(1), at(4), at(5)}}, {8, {at(2), at(3), at(6)}}});
   EXPECT_EQ(is.orders, (std::vector<std::uint64_t>{1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(is.threads, (std::vector<std::uint32_t>{7, 8, 8, 7, 7, 8}));
   EXPECT_EQ(is.missing, 0);
@@ -52,7 +52,7 @@ TEST(SpoolFile, PagesOfAThreadMayStandAnywhere) {
 }
 
 TEST(SpoolFile, AtOneOrderAThreadsPagesComeOneAfterTheOther) {
-  const Told is = told(head_of(1), {{7, {at(1), at(2)}}, {7, {at(2), at(3)}}, {8, {at(2)}}});
+  const ReadBack is = told(head_of(1), {{7, {at(1), at(2)}}, {7, {at(2), at(3)}}, {8, {at(2)}}});
   EXPECT_EQ(is.orders, (std::vector<std::uint64_t>{1, 2, 2, 2, 3}));
   EXPECT_EQ(is.threads, (std::vector<std::uint32_t>{7, 7, 7, 8, 7}));
 }
@@ -75,7 +75,7 @@ TEST(SpoolFile, ManyThreadsAreMerged) {
 
 /// What `change` does to a spool of one thread's two pages, of 30 calls each.
 template <typename Change>
-Told changed(Change change) {
+ReadBack changed(Change change) {
   const SpoolFolder folder;
   Pages pages{{7, {}}, {7, {}}};
   for (std::uint64_t i = 0; i < 60; ++i) pages[i / 30].records.push_back(at(i + 1));
@@ -85,7 +85,7 @@ Told changed(Change change) {
 }
 
 TEST(SpoolFile, ACallThatIsNotWholeIsMissing) {
-  const Told is = changed([](const std::string& path) {
+  const ReadBack is = changed([](const std::string& path) {
     std::filesystem::resize_file(path, 2 * kSpoolPageBytes + sizeof(SpoolPageHead) + 1);
   });
   EXPECT_EQ(is.orders.size(), 30);
@@ -93,7 +93,7 @@ TEST(SpoolFile, ACallThatIsNotWholeIsMissing) {
 }
 
 TEST(SpoolFile, APageThatIsLostIsMissing) {
-  const Told is = changed([](const std::string& path) {
+  const ReadBack is = changed([](const std::string& path) {
     std::fstream(path, std::ios::in | std::ios::out | std::ios::binary).seekp(kSpoolPageBytes)
         << std::string(kSpoolPageBytes, '\0');
   });
@@ -102,7 +102,7 @@ TEST(SpoolFile, APageThatIsLostIsMissing) {
 }
 
 TEST(SpoolFile, PagesThatAreNotUsedYetAreNothing) {
-  const Told is = told(head_of(1), {{7, {at(1)}}, {8, {}}, {0, {}}, {0, {}}});
+  const ReadBack is = told(head_of(1), {{7, {at(1)}}, {8, {}}, {0, {}}, {0, {}}});
   EXPECT_EQ(is.orders.size(), 1);
   EXPECT_EQ(is.missing, 0);
   EXPECT_TRUE(told(head_of(1), {}).orders.empty());

@@ -50,7 +50,7 @@ std::uint64_t overlaps(const SpooledProcess& process) {
 /// "a 1000 0 0:0": operation, size, stream, pool.
 std::string line_of(const Trace& trace, std::size_t event) {
   const char op = trace.ops[event] == Op::allocate ? 'a' : trace.ops[event] == Op::oom ? 'o' : 'f';
-  const Lane lane = trace.lane(event);
+  const StreamPool lane = trace.lane(event);
   const PoolId pool = trace.pools[lane.pool];
   return fmt::format("\"{} {} {} {}:{}\"", op, trace.sizes[event], trace.streams[lane.stream],
                      pool.first, pool.second);

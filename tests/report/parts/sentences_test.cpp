@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "report/runs.hpp"
+#include "support/runs.hpp"
 
 namespace memreplay {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/runs.hpp"
+#include "support/runs.hpp"
 
 namespace memreplay {
 namespace {

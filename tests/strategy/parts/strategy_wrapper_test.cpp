@@ -10,17 +10,17 @@ namespace memreplay {
 namespace {
 
 /// Places blocks one after the other from `base` on, and writes down what it is told.
-class Told final : public Strategy, private ProgramSteps, private PrivatePools {
+class ToldStrategy final : public Strategy, private ProgramSteps, private PrivatePools {
  public:
-  Told(Address base, std::string& said) : base_(base), said_(said) {}
+  ToldStrategy(Address base, std::string& said) : base_(base), said_(said) {}
 
   std::unique_ptr<Strategy> clone(DeviceModel&) const override {
-    return std::make_unique<Told>(*this);
+    return std::make_unique<ToldStrategy>(*this);
   }
   std::optional<Placement> allocate(const Request& request) override {
     return Placement{base_ + 100 * next_, request.size, next_++};
   }
-  void free(Handle block, Giver giver) override {
+  void free(Handle block, FreeOrigin giver) override {
     said_ += " free " + std::to_string(block) + " by " + std::to_string(giver.stream);
   }
   void request_free(Handle block) override { said_ += " request " + std::to_string(block); }
@@ -70,8 +70,8 @@ class ByParity final : public StrategyWrapper<> {
 struct StrategyWrapperTest : testing::Test {
   StrategyWrapperTest() {
     ByParity::Parts parts;
-    parts.push_back(std::make_unique<Told>(1000, odd));
-    parts.push_back(std::make_unique<Told>(5000, even));
+    parts.push_back(std::make_unique<ToldStrategy>(1000, odd));
+    parts.push_back(std::make_unique<ToldStrategy>(5000, even));
     wrapper = std::make_unique<ByParity>(std::move(parts));
   }
 

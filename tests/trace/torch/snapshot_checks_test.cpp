@@ -1,11 +1,11 @@
-#include "trace/torch/snapshot_checks.hpp"
+#include "trace/snapshot/snapshot_checks.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <string>
 
-#include "trace/torch/torch_snapshot.hpp"
+#include "trace/snapshot/torch_snapshot.hpp"
 
 namespace memreplay {
 namespace {

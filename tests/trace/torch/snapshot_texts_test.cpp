@@ -1,4 +1,4 @@
-#include "trace/torch/snapshot_texts.hpp"
+#include "trace/snapshot/snapshot_texts.hpp"
 
 #include <gtest/gtest.h>
 

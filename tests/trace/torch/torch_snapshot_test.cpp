@@ -1,4 +1,4 @@
-#include "trace/torch/torch_snapshot.hpp"
+#include "trace/snapshot/torch_snapshot.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

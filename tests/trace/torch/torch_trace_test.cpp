@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "trace/gate.hpp"
-#include "trace/torch/torch_snapshot.hpp"
+#include "trace/snapshot/torch_snapshot.hpp"
 
 namespace memreplay {
 namespace {

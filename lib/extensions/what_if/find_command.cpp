@@ -1,0 +1,32 @@
+#include <optional>
+
+#include "commands/fit.hpp"
+#include "extensions/what_if/find/answer.hpp"
+#include "extensions/what_if/find/find_report.hpp"
+#include "line/commands.hpp"
+
+namespace memreplay {
+
+int find_value(const FitCommand& asked, const Inputs& inputs, Printer& printer,
+               Progress& progress) {
+  std::optional<OutputFile> page;
+  if (!asked.page.empty()) page.emplace(asked.page);
+  const FindQuestion question{.strategies = asked.run.strategies,
+                              .setup = asked.run.setup,
+                              .cards = asked.cards,
+                              .variation = *asked.input.variation,
+                              .edits = asked.input.edits,
+                              .gpu = asked.input.gpu,
+                              .plotted = asked.plot};
+  const FindAnswer answered = answer(inputs, question, progress.control());
+  progress.clear();
+  if (page) {
+    write_page(answered, page->stream());
+    page->commit();
+  }
+  printer.print(answered, !asked.page.is_stdout());
+  if (answered.interrupted) return kInterrupted;
+  return answered.all_fit() ? kDone : kAnswerIsNo;
+}
+
+}  // namespace memreplay

@@ -1,0 +1,324 @@
+#include "run/answer.hpp"
+
+#include <fmt/format.h>
+
+#include <deque>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "core/text.hpp"
+#include "core/torch_sizes.hpp"
+#include "core/units.hpp"
+#include "program/summary.hpp"
+#include "program/too_much.hpp"
+#include "replay/replay.hpp"
+#include "replay/watch/holding_log.hpp"
+#include "run/planned_floor.hpp"
+#include "run/question.hpp"
+#include "strategy/registry.hpp"
+#include "trace/trace.hpp"
+#include "verify/subject.hpp"
+
+namespace memreplay {
+namespace {
+
+auto rank_of(const Run& run) {
+  const RunMetrics& m = run.metrics;
+  const std::uint64_t behind = run.stopped_at_oom ? UINT64_MAX - m.first_oom->event : 0;
+  // What fits by moving blocks away comes after what fits.
+  return std::make_tuple(run.interrupted(), m.ooms, behind, m.moved_out_blocks != 0,
+                         m.peak_reserved, m.oom_retries, run.device_calls());
+}
+
+BytesInterval widened(const BytesInterval& interval, double open) {
+  return {bytes_of(static_cast<double>(interval.low) * (1 - open)),
+          bytes_of(static_cast<double>(interval.high) * (1 + open))};
+}
+
+/// What is laid side by side where nobody names a strategy: the families between which people
+/// choose, each as its users would set it. `room` is what the device has; unset: it is endless.
+std::vector<StrategySpec> presets(const Recording& recording, std::optional<Bytes> device_room) {
+  if (recording.format == kPinnedHostFormat) {
+    return {usual_strategy(recording), parse_strategy("pinned-buddy"), parse_strategy("direct"),
+            parse_strategy("buddy"), parse_strategy("plan:order=best")};
+  }
+  std::vector<std::string> names;
+  if (recording.settings.known()) names.emplace_back("recorded");
+  if (!recording.strategy.empty()) names.push_back(recording.strategy);
+  for (const char* name :
+       {"torch", "torch:expandable_segments=True", "bfc", "direct", "rmm-pool"}) {
+    names.emplace_back(name);
+  }
+  if (device_room) {
+    // In whole granules of RMM, and only where they are large enough for it.
+    const Bytes room = *device_room / 256 * 256;
+    if (room > 0) names.push_back(fmt::format("rmm-pool:maximum={}", room));
+    if (room >= kMiB) names.push_back(fmt::format("rmm-arena:arena_size={}", room));
+  } else {
+    names.emplace_back("rmm-arena:arena_size=fit");
+  }
+  for (const char* name :
+       {"rmm-binning", "cuda-async:threshold=0", "cuda-async:threshold=max", "buddy", "size-class",
+        "tcmalloc", "hoard", "cub", "cub:bin_growth=2,min_bin=9,max_bin=27,max_cached=none",
+        "gmlake:frag_limit=256MiB", "stalloc", "plan:order=size", "plan:order=best"}) {
+    names.emplace_back(name);
+  }
+  // Those of extensions may not be built.
+  const auto is_there = [](const std::string& text) {
+    const std::string_view name = std::string_view(text).substr(0, text.find(':'));
+    return std::ranges::find(strategies(), name, &StrategyInfo::name) != strategies().end();
+  };
+  std::vector<StrategySpec> specs;
+  for (const std::string& name : names) {
+    if (is_there(name)) specs.push_back(parse_strategy(name));
+  }
+  return specs;
+}
+
+/// `room` is what the device has; unset: it is endless.
+std::vector<StrategySpec> strategies_for(const Recording& recording, const ReplayQuestion& question,
+                                         std::optional<Bytes> room) {
+  using Usual = ReplayQuestion::Usual;
+  std::vector<StrategySpec> strategies = question.strategies;
+  if (strategies.empty() && question.usual == Usual::presets) strategies = presets(recording, room);
+  return asked_or_usual(strategies, recording, question.setup.release);
+}
+
+/// All that is replayed of one device of a recording.
+struct Prepared {
+  Prepared(const Chosen& of, std::span<const OpenDevice> opened, const ReplayQuestion& question,
+           const Control& control)
+      : chosen(of),
+        subject(of.subject(control)),
+        devices(devices_for(subject, opened, question.setup.device)),
+        strategies(strategies_for(*of.recording, question, devices.front().options.room())) {}
+
+  std::size_t runs() const { return devices.size() * strategies.size(); }
+
+  const Chosen& chosen;
+  Subject subject;
+  std::vector<OpenDevice> devices;
+  std::vector<StrategySpec> strategies;
+};
+
+Bytes counter_of(const RunMetrics& metrics, std::string_view name) {
+  const auto found =
+      std::ranges::find(metrics.counters, name, [](const auto& counter) { return counter.first; });
+  return found == metrics.counters.end() ? 0 : static_cast<Bytes>(found->second);
+}
+
+/// `rmm-arena:arena_size=fit` stands for the smallest arena, in whole MiB, in which the recording
+/// runs without an OOM, found by bisection.
+StrategySpec fitted(const Subject& subject, const StrategySpec& spec, Setup setup,
+                    const Control& control) {
+  if (spec.name != "rmm-arena" || find_option(spec, "arena_size") != "fit") return spec;
+  const OpenDevice device = simulated(sized_for(subject, setup.device));
+  setup.stop_at_oom = true;
+  const auto metrics_of = [&](const StrategySpec& tried) {
+    ReplayOptions replaying = replay_options(subject.trace(), setup, control);
+    replaying.program.refusals_stand = device.unknown_size;
+    return replay(Contender(subject, tried), trial_options(device, setup), replaying)
+        .result.metrics;
+  };
+  // What was refused when it was recorded is refused by an arena of any size.
+  const auto falls_short = [](const RunMetrics& metrics) {
+    return metrics.first_oom && metrics.first_oom->told == OomPlace::RefusedBy::replayed;
+  };
+  const auto sized = [&](Bytes mebibytes) {
+    return parse_strategy(fmt::format("rmm-arena:arena_size={}MiB", mebibytes));
+  };
+  control.show("fitting " + spec.name, 0);
+  const RunMetrics whole = metrics_of(parse_strategy("rmm-arena"));
+  // An arena has a size, even where nobody asks for memory.
+  Bytes fits = std::max(round_up(counter_of(whole, "touched"), kMiB), kMiB) / kMiB;
+  Bytes fails = whole.peak_allocated / kMiB;
+  if (falls_short(whole)) return parse_strategy("rmm-arena");
+  while (fails + 1 < fits && !control.stopped()) {
+    const Bytes middle = fails + (fits - fails) / 2;
+    (falls_short(metrics_of(sized(middle))) ? fails : fits) = middle;
+  }
+  return sized(fits);
+}
+
+Agreement agreement(const HoldingLog& here, const HoldingLog& there, const OpenDevice& other) {
+  Agreement agreement{.with = other.name,
+                      .events = std::min(here.holdings().size(), there.holdings().size())};
+  if (const auto event = first_difference(here, there)) {
+    const HoldingLog::Holding& a = here.holdings()[*event];
+    const HoldingLog::Holding& b = there.holdings()[*event];
+    agreement.first_difference = {*event, a.allocated, a.reserved, b.allocated, b.reserved};
+  }
+  return agreement;
+}
+
+/// One strategy on every device; the later ones are laid beside the first.
+std::vector<Run> on_all(const Subject& subject, const StrategySpec& spec,
+                        std::span<const OpenDevice> devices, const Setup& setup,
+                        const LateStart& late, const MadeRecordings* made, Watcher* watcher,
+                        const Control& control) {
+  std::vector<Run> runs;
+  HoldingLog first;
+  for (const OpenDevice& device : devices) {
+    if (control.stopped()) break;
+    HoldingLog holdings;
+    HoldingLog& log = &device == &devices.front() ? first : holdings;
+    WatcherGroup both;
+    both.add(log);
+    if (watcher != nullptr) both.add(*watcher);
+    Watcher* watching = devices.size() > 1 ? &both : watcher;
+    Run& of_this = runs.emplace_back(run(subject, spec, device, setup, late, watching, control));
+    of_this.beside_others = devices.size() > 1;
+    if (&log == &holdings) of_this.agreement = agreement(holdings, first, devices.front());
+    if (made != nullptr) span_others(*made, spec, device, setup, control, of_this);
+  }
+  return runs;
+}
+
+}  // namespace
+
+ReplayAnswer answer(const Inputs& inputs, std::span<const OpenDevice> opened,
+                    const ReplayQuestion& question, const Control& control,
+                    const RunsProgress& progress) {
+  const Setup& setup = question.setup;
+  std::deque<Prepared> prepared;
+  std::size_t count = 0;
+  for (const Chosen& chosen : inputs.chosen()) {
+    replay_options(*chosen.trace, setup, control);  // what it refuses is refused before any run
+    count += prepared.emplace_back(chosen, opened, question, control).runs();
+  }
+  if (progress.expect) progress.expect(inputs, count);
+  ReplayAnswer answer{.traces = {},
+                      .ranked = question.ranked,
+                      .torch_summary = question.torch_summary,
+                      .oom_report = setup.oom_report};
+  for (const auto& [chosen, subject, devices, strategies] : prepared) {
+    TraceRuns& trace = answer.traces.emplace_back();
+    trace.trace = summarise(chosen);
+    trace.device = devices.front().summary;
+    trace.state_beyond = state_beyond(subject.trace(), devices.front().room(), setup.start);
+    trace.asked = strategies.size() * devices.size();
+    if (control.stopped()) continue;
+    trace.model_check = model_check(subject);
+    if (progress.begin_trace) progress.begin_trace(chosen, subject);
+    const ReplayOptions options = replay_options(subject.trace(), setup, control);
+    const LateStart late(subject, options);
+    for (const StrategySpec& asked : strategies) {
+      if (control.stopped()) break;
+      const StrategySpec spec = fitted(subject, asked, setup, control);
+      for (Run& made : on_all(subject, spec, devices, setup, late, chosen.made.get(),
+                              progress.watcher, control)) {
+        if (made.interrupted() && made.metrics.events == 0) continue;  // as good as not run
+        made.at_least = trace.trace.early_end && !setup.to;
+        if (progress.judged) progress.judged(chosen, made);
+        trace.runs.push_back(std::move(made));
+      }
+    }
+    set_places(trace.runs);
+    if (question.ranked && !control.stopped()) {
+      trace.planned =
+          planned_floor(subject, options, trace.asked * subject.trace().size(), control);
+    }
+  }
+  answer.interrupted = control.stopped();
+  return answer;
+}
+
+ReplayAnswer answer(const Inputs& inputs, std::span<const OpenDevice> opened,
+                    const ReplayQuestion& question, const Control& control) {
+  return answer(inputs, opened, question, control, {});
+}
+
+void set_places(std::vector<Run>& runs) {
+  std::vector<std::size_t> order(runs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return rank_of(runs[a]) < rank_of(runs[b]);
+  });
+  for (std::size_t i = 0; i < order.size(); ++i) runs[order[i]].place = i + 1;
+}
+
+void sort_by_place(std::vector<Run>& runs) {
+  std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.place < b.place; });
+}
+
+std::vector<TraceRuns> ReplayAnswer::shown() const {
+  std::vector<TraceRuns> shown = traces;
+  if (!ranked) return shown;
+  for (TraceRuns& trace : shown) sort_by_place(trace.runs);
+  return shown;
+}
+
+std::size_t worst_of(const std::vector<TraceRuns>& reports) {
+  std::size_t worst = 0;
+  const auto badness = [&](std::size_t i) {
+    if (reports[i].runs.empty() || reports[i].runs.front().interrupted()) {
+      return std::make_tuple(false, std::uint64_t{0}, Bytes{0});
+    }
+    const RunMetrics& m = reports[i].runs.front().metrics;
+    return std::make_tuple(true, m.ooms, m.peak_reserved);
+  };
+  for (std::size_t i = 1; i < reports.size(); ++i) {
+    if (badness(i) > badness(worst)) worst = i;
+  }
+  return worst;
+}
+
+void span_figure(BytesInterval& interval, Bytes likeliest, const MadeRecording& other,
+                 Bytes there) {
+  const auto from = static_cast<double>(likeliest);
+  const double reached = from + (static_cast<double>(there) - from) * other.reach;
+  interval.include(there);
+  interval.include(bytes_of(std::max(0.0, reached)));
+}
+
+BytesInterval opened(const BytesInterval& reserved, const MadeRecordings& made) {
+  if (made.reserved_open == 0) return reserved;
+  const BytesInterval wide = widened(reserved, made.reserved_open);
+  return {wide.low - wide.low % torch::kSmallBuffer, round_up(wide.high, torch::kSmallBuffer)};
+}
+
+Run run_made(const MadeRecording& made, const StrategySpec& spec, const OpenDevice& device,
+             const Setup& setup, const Control& control) {
+  const Subject subject(made.recording, made.trace(), made.origin);
+  const LateStart late(subject, replay_options(subject.trace(), setup, control));
+  return run(subject, spec, device, setup, late, nullptr, control);
+}
+
+Run run_with_others(const MadeRecordings& made, const StrategySpec& spec, const OpenDevice& device,
+                    const Setup& setup, const Control& control) {
+  Run run = run_made(made.likeliest, spec, device, setup, control);
+  span_others(made, spec, device, setup, control, run);
+  return run;
+}
+
+void span_others(const MadeRecordings& made, const StrategySpec& spec, const OpenDevice& device,
+                 const Setup& setup, const Control& control, Run& likeliest) {
+  if (made.is_certain() || device.memory || likeliest.interrupted()) return;
+  Setup once = setup;
+  once.repeat = 1;
+  once.warm_up = 0;
+  once.points.reset();
+  const auto both = [](Bytes value) { return BytesInterval{value, value}; };
+  RunInterval all = likeliest.interval.value_or(
+      RunInterval{both(likeliest.metrics.peak_reserved), both(likeliest.metrics.end_reserved)});
+  all.peak_requested = both(likeliest.metrics.peak_requested);
+  for (const MadeRecording& other : made.others) {
+    const Run run = run_made(other, spec, device, once, control);
+    if (run.interrupted()) return;
+    const RunMetrics& m = run.metrics;
+    const RunMetrics& l = likeliest.metrics;
+    span_figure(*all.peak_requested, l.peak_requested, other, m.peak_requested);
+    const BytesInterval peak = run.interval ? run.interval->peak_reserved : both(m.peak_reserved);
+    for (const Bytes reserved : {peak.low, peak.high}) {
+      span_figure(all.peak_reserved, l.peak_reserved, other, reserved);
+    }
+    span_figure(all.end_reserved, l.end_reserved, other, m.end_reserved);
+  }
+  all.peak_requested = widened(*all.peak_requested, made.requested_open);
+  all.peak_reserved = opened(all.peak_reserved, made);
+  all.end_reserved = opened(all.end_reserved, made);
+  likeliest.interval = all;
+}
+
+}  // namespace memreplay
