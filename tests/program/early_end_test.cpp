@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "extensions/what_if/edit/programs.hpp"
 #include "program/steps.hpp"
+#include "support/programs.hpp"
 
 namespace memreplay {
 namespace {

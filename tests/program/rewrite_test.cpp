@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "extensions/what_if/edit/programs.hpp"
+#include "support/programs.hpp"
 #include "trace/gate.hpp"
 #include "trace/reader.hpp"
 

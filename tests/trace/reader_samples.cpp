@@ -1,5 +1,6 @@
 #include "trace/reader_samples.hpp"
 
+#include <algorithm>
 #include <sstream>
 
 #include "trace/pickle_bytes.hpp"
@@ -163,7 +164,13 @@ std::string ReaderSample::with_size(std::string_view size) const {
 }
 
 const std::vector<ReaderSample>& reader_samples() {
-  static const std::vector<ReaderSample> kSamples = make_samples();
+  static const std::vector<ReaderSample> kSamples = [] {
+    std::vector<ReaderSample> samples = make_samples();
+    std::erase_if(samples, [](const ReaderSample& sample) {  // of extensions that are not built
+      return std::ranges::find(readers(), sample.format, &ReaderInfo::name) == readers().end();
+    });
+    return samples;
+  }();
   return kSamples;
 }
 

@@ -194,7 +194,7 @@ OtherTenant tenant_argument(const std::string& text) {
   const std::string to(events.substr(dots + 2));
   if (!to.empty()) tenant.to = whole_argument(option, to);
   if (tenant.from < tenant.to) return tenant;
-  throw UsageError(fmt::format("{} is '{}'; expected an end after its beginning", kOption, text));
+  throw UsageError(fmt::format("{} is '{}'; expected TO greater than FROM", kOption, text));
 }
 
 void add_tenant_option(CommandLine& line, RunOptions& o) {

@@ -22,13 +22,13 @@ std::uint64_t ns_of(const Call& call) {
   return static_cast<std::uint64_t>(std::chrono::nanoseconds(took).count());
 }
 
-class Bench {
+class DriverBench {
  public:
-  Bench(RealMemory& memory, const CalibrateQuestion& question, const Control& control)
+  DriverBench(RealMemory& memory, const CalibrateQuestion& question, const Control& control)
       : memory_(memory), question_(question), control_(control), room_(memory.free_bytes() / 2) {}
 
   // Everything was given back before, unless a call failed: that is heard, and these are not.
-  ~Bench() {
+  ~DriverBench() {
     try {
       memory_.execution().synchronise();
       give_back_pieces(nullptr);
@@ -36,8 +36,8 @@ class Bench {
     } catch (const DeviceError&) {
     }
   }
-  Bench(const Bench&) = delete;
-  Bench& operator=(const Bench&) = delete;
+  DriverBench(const DriverBench&) = delete;
+  DriverBench& operator=(const DriverBench&) = delete;
 
   Calibration run() {
     const Bytes granularity = memory_.facts().granularity;
@@ -219,7 +219,7 @@ class Bench {
 
 CalibrateAnswer answer(RealMemory& memory, const CalibrateQuestion& question,
                        const Control& control) {
-  return {memory.facts(), Bench(memory, question, control).run()};
+  return {memory.facts(), DriverBench(memory, question, control).run()};
 }
 
 }  // namespace memreplay

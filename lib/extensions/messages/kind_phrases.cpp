@@ -118,7 +118,7 @@ std::string about_arena(const OomMessage& m) {
 std::string about_ooms(const OomMessage& m) {
   const auto ooms = m[Count::ooms].value_or(0);
   if (ooms == 0) return "";
-  return fmt::format(" Memory ran out {} before, by its count of OOMs.",
+  return fmt::format(" The process had already run out of memory {}.",
                      ooms == 1 ? "once" : fmt::format("{} times", human_count(ooms)));
 }
 

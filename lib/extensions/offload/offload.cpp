@@ -262,7 +262,7 @@ class Offload final : public StrategyWrapper<OffloadedBlock> {
 double bandwidth_option(const StrategySpec& spec, std::string_view key, double gigabytes) {
   const double value = number_option(spec, key, gigabytes);
   if (value <= 0) {
-    throw UsageError(fmt::format("strategy 'offload': {} is 0; expected more, in GB/s", key));
+    throw UsageError(fmt::format("strategy 'offload': {} must be above 0 GB/s", key));
   }
   return value * 1e9;
 }

@@ -26,7 +26,6 @@ struct ConvertQuestion {
 };
 
 struct Control;
-struct ConvertQuestion;
 struct Recording;
 
 /// What another file is to hold of a recording, and what it cannot.

@@ -19,7 +19,6 @@ struct InfoQuestion {
 };
 
 struct Control;
-struct InfoQuestion;
 
 /// What recordings cover: each of their devices, or the recording alone where it has none.
 struct InfoAnswer {

@@ -15,8 +15,6 @@ struct ListQuestion {
       name;  ///< that one alone: a strategy's or workload's options, a format's columns
 };
 
-struct ListQuestion;
-
 /// What is registered, a row each.
 struct ListAnswer {
   std::string what;  ///< "strategies"

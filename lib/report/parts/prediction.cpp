@@ -88,7 +88,9 @@ std::string beyond_phrase(const PredictionFacts& facts, std::int64_t value) {
   if (times < kTimesTold) return {};
   const std::string told =
       times < 10 ? fmt::format("{:.2g}", times) : human_count(static_cast<std::uint64_t>(times));
-  return fmt::format("{} times beyond what was recorded", told);
+  return value > facts.sources.back().value
+             ? fmt::format("{} times the largest recorded value", told)
+             : fmt::format("the smallest recorded value is {} times as large", told);
 }
 
 std::string prediction_name(const PredictionFacts& facts) {

@@ -9,7 +9,7 @@
 
 namespace memreplay {
 
-/// "3,280 times beyond what was recorded"; empty where it is not or hardly.
+/// "3,280 times the largest recorded value"; empty where it is not or hardly.
 std::string beyond_phrase(const PredictionFacts& facts, std::int64_t value);
 /// "batch = 16, predicted from batch = 2 and 4"
 std::string prediction_name(const PredictionFacts& facts);

@@ -291,8 +291,8 @@ std::string settings_sentence(const SuggestedDevice& device) {
   const SearchedSettings& settings = device.settings;
   if (settings.programs == 0) return {};
   std::string text = fmt::format(
-      "Where the usual settings were not enough, {} more settings of PyTorch's allocator were "
-      "tried, for {} of these ways.",
+      "Where the usual settings were not enough: tried {} more settings of PyTorch's allocator for "
+      "{} of these changes.",
       human_count(settings.tried), human_count(settings.programs));
   if (settings.left > 0) {
     text += fmt::format(" {} may fit under a setting that was not tried.",

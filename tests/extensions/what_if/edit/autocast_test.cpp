@@ -2,7 +2,7 @@
 
 #include "core/error.hpp"
 #include "extensions/what_if/edit/block_edits.hpp"
-#include "extensions/what_if/edit/programs.hpp"
+#include "support/programs.hpp"
 #include "trace/gate.hpp"
 
 namespace memreplay {

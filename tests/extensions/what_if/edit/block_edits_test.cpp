@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
-#include "extensions/what_if/edit/programs.hpp"
+#include "support/programs.hpp"
 #include "trace/gate.hpp"
 
 namespace memreplay {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "extensions/what_if/edit/edit.hpp"
-#include "extensions/what_if/edit/programs.hpp"
+#include "support/programs.hpp"
 
 namespace memreplay {
 namespace {

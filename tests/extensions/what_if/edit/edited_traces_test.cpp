@@ -6,8 +6,8 @@
 
 #include "core/error.hpp"
 #include "extensions/what_if/edit/edit.hpp"
-#include "extensions/what_if/edit/programs.hpp"
 #include "run/run.hpp"
+#include "support/programs.hpp"
 #include "trace/gate.hpp"
 #include "trace/reader.hpp"
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "extensions/what_if/edit/block_edits.hpp"
-#include "extensions/what_if/edit/programs.hpp"
+#include "support/programs.hpp"
 
 namespace memreplay {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "extensions/what_if/edit/programs.hpp"
+#include "support/programs.hpp"
 
 namespace memreplay {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "core/error.hpp"
 #include "extensions/what_if/edit/edit.hpp"
-#include "extensions/what_if/edit/programs.hpp"
+#include "support/programs.hpp"
 
 namespace memreplay {
 namespace {

@@ -89,7 +89,7 @@ TEST(FindText, PlotsWhereTheyAreAskedFor) {
   EXPECT_THAT(to_text(answer, {}), Not(HasSubstr("+----")));
   answer.plotted = true;
   EXPECT_THAT(to_text(answer, {}),
-              HasSubstr("was recorded.\n\n             batch = 4 is the largest"));
+              HasSubstr("recorded value.\n\n             batch = 4 is the largest"));
   EXPECT_THAT(to_text(answer, {}), HasSubstr("- 100 MiB\n\n batch  requested"));
   EXPECT_THAT(to_markdown(answer), Not(HasSubstr("+----")));
 }

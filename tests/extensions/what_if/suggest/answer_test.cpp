@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
-#include "extensions/what_if/edit/programs.hpp"
 #include "run/question.hpp"
+#include "support/programs.hpp"
 #include "trace/snapshot_copies.hpp"
 #include "trace/writer.hpp"
 

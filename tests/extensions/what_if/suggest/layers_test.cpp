@@ -3,7 +3,7 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
-#include "extensions/what_if/edit/programs.hpp"
+#include "support/programs.hpp"
 
 namespace memreplay {
 namespace {
