@@ -43,11 +43,8 @@ std::string folder_of(const std::string& path) {
 class Namer {
  public:
   Namer(const Recording& recording, PlaceBy by) : recording_(recording), by_(by) {
-    for (const Frame& frame : recording.frames) {
-      kinds_.push_back(frame_kind(text(frame.name), text(frame.file)));
-      const bool opened = by == PlaceBy::unfolded && kinds_.back() == FrameKind::package;
-      if (opened) kinds_.back() = FrameKind::own;
-    }
+    kinds_ = frame_kinds(recording);
+    if (by == PlaceBy::unfolded) std::ranges::replace(kinds_, FrameKind::package, FrameKind::own);
     std::vector<bool> shown(kinds_.size());
     for (std::uint32_t i = 0; i < kinds_.size(); ++i) shown[i] = is_own(i);
     for (const auto& stack : recording.stacks) {

@@ -9,10 +9,6 @@
 namespace memreplay {
 namespace {
 
-bool is_python_frame(const Recording& recording, const Frame& frame) {
-  return is_python(frame_kind(recording.texts[frame.name], recording.texts[frame.file]));
-}
-
 bool runs_autograd(const Recording& recording, const Frame& frame) {
   return recording.texts[frame.name] == "backward" &&
          recording.texts[frame.file].ends_with("torch/autograd/__init__.py");
@@ -22,10 +18,7 @@ bool runs_autograd(const Recording& recording, const Frame& frame) {
 
 std::optional<PythonStacks> python_stacks(const Recording& recording) {
   std::vector<bool> python;  // by frame
-  for (const Frame& frame : recording.frames) {
-    python.push_back(
-        is_python(frame_kind(recording.texts[frame.name], recording.texts[frame.file])));
-  }
+  for (const FrameKind kind : frame_kinds(recording)) python.push_back(is_python(kind));
   if (std::ranges::find(python, false) == python.end()) return std::nullopt;
   PythonStacks made;
   made.recording.texts = recording.texts;
@@ -97,12 +90,13 @@ std::uint32_t ProgramCourse::added_to(std::size_t from, std::size_t to, std::uin
 }
 
 Passes::Passes(const Recording& recording, const Trace& trace) {
+  const std::vector<FrameKind> kinds = frame_kinds(recording);
   for (const std::vector<std::uint32_t>& stack : recording.stacks) {
-    const auto has = [&](auto what) {
-      return std::ranges::any_of(
-          stack, [&](std::uint32_t frame) { return what(recording, recording.frames[frame]); });
-    };
-    backward_.push_back(!has(is_python_frame) || has(runs_autograd));
+    const bool has_python =
+        std::ranges::any_of(stack, [&](std::uint32_t frame) { return is_python(kinds[frame]); });
+    backward_.push_back(!has_python || std::ranges::any_of(stack, [&](std::uint32_t frame) {
+      return runs_autograd(recording, recording.frames[frame]);
+    }));
   }
   if (backward_.empty()) backward_.push_back(true);
   std::uint32_t backward = 0;

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
+#include <utility>
+
+#include "trace/trace.hpp"
 
 namespace memreplay {
 namespace {
@@ -214,6 +218,17 @@ FrameKind frame_kind(std::string_view function, std::string_view file) {
   if (file.starts_with('<')) return kind_without_file(file);
   const std::string path = plain_path(file);
   return is_python(function, path) ? python_kind(path) : native_kind(function, path);
+}
+
+std::vector<FrameKind> frame_kinds(const Recording& recording) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, FrameKind> known;  // by name and file
+  std::vector<FrameKind> kinds;
+  for (const Frame& frame : recording.frames) {
+    const auto [at, is_new] = known.try_emplace({frame.name, frame.file});
+    if (is_new) at->second = frame_kind(recording.texts[frame.name], recording.texts[frame.file]);
+    kinds.push_back(at->second);
+  }
+  return kinds;
 }
 
 std::string package_of(std::string_view file) {

@@ -3,8 +3,11 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace memreplay {
+
+struct Recording;
 
 /// Whose code a frame of a stack is. The earlier ones say more of who asked for memory, Python's
 /// before those of C++.
@@ -25,6 +28,8 @@ inline bool is_python(FrameKind kind) { return kind <= FrameKind::framework; }
 /// Told by the names of a file and a function, as recordings have them. Either separator of paths
 /// will do, and any spelling.
 FrameKind frame_kind(std::string_view function, std::string_view file);
+/// By frame of a recording; each function of a file is looked at once.
+std::vector<FrameKind> frame_kinds(const Recording& recording);
 
 /// A file of PyTorch's optimizers.
 inline bool is_of_optimizer(std::string_view file) {

@@ -186,6 +186,7 @@ std::uint64_t end_of_program(const std::vector<std::uint64_t>& allocations, cons
 
 std::vector<NamedOperation> named_operations(const Recording& recording) {
   std::vector<NamedOperation> all;
+  const std::vector<FrameKind> kinds = frame_kinds(recording);
   std::map<std::vector<std::uint32_t>, std::uint32_t> calls;
   for (const std::vector<std::uint32_t>& stack : recording.stacks) {
     NamedOperation named;
@@ -200,7 +201,7 @@ std::vector<NamedOperation> named_operations(const Recording& recording) {
         outermost = i + 1;
         if (operators.empty() || operators.back() != name) operators.push_back(name);
       }
-      if (!is_python(frame_kind(function, file))) continue;
+      if (!is_python(kinds[stack[i]])) continue;
       named.optimizes |= is_of_optimizer(file);
       named.python.push_back(stack[i]);
     }

@@ -30,13 +30,11 @@ bool is_module_of_framework(std::string_view file) {
          !file.ends_with("/container.py");
 }
 
-LayersOf owner_of(const Recording& recording, const Frame& frame) {
+LayersOf owner_of(const Recording& recording, const Frame& frame, FrameKind kind) {
   if (frame.line == kNoLine) return LayersOf::none;
-  const std::string& file = recording.texts[frame.file];
-  const FrameKind kind = frame_kind(recording.texts[frame.name], file);
   if (kind == FrameKind::own) return LayersOf::program;
   if (kind == FrameKind::package) return LayersOf::packages;
-  return is_module_of_framework(file) ? LayersOf::framework : LayersOf::none;
+  return is_module_of_framework(recording.texts[frame.file]) ? LayersOf::framework : LayersOf::none;
 }
 
 /// A line of a file, both as a recording numbers them.
@@ -156,7 +154,7 @@ struct RepeatedFunction {
   LayerCode layer;
   std::map<std::uint32_t, std::uint32_t> line_of_stack;  ///< the outermost one in it
   std::map<std::uint32_t, Bytes> saved_at;               ///< by its line
-  std::set<std::uint32_t> common;                        ///< lines of it that all runs have
+  std::vector<std::uint32_t> common;  ///< lines of it that all runs have, ascending
 };
 
 class LayerFinder {
@@ -209,12 +207,13 @@ class LayerFinder {
                       selector)) {
       if (instance.place == 0) of_length.clear();
       alike = std::max(alike, ++of_length[instance.last - instance.first]);
-      std::set<std::uint32_t> lines = lines_of(instance, found);
+      std::vector<std::uint32_t> lines = lines_of(instance, found);
       if (layer.instances == 0) {
         layer.begins = course_.event_of(instance.first);
         found.common = std::move(lines);
       } else {
-        std::erase_if(found.common, [&](std::uint32_t line) { return !lines.contains(line); });
+        std::erase_if(found.common,
+                      [&](std::uint32_t line) { return !std::ranges::binary_search(lines, line); });
       }
       layer.instances = std::max(layer.instances, instance.place + 1);
     }
@@ -223,20 +222,22 @@ class LayerFinder {
     if (repeats && layer.saved > 0) repeated_.push_back(std::move(found));
   }
 
-  /// Which lines of the function asked for memory in a run; adds what they saved.
-  std::set<std::uint32_t> lines_of(const CodeInstance& instance, RepeatedFunction& found) const {
-    std::set<std::uint32_t> lines;
+  /// Which lines of the function asked for memory in a run, ascending; adds what they saved.
+  std::vector<std::uint32_t> lines_of(const CodeInstance& instance, RepeatedFunction& found) const {
+    std::vector<std::uint32_t> lines;
     for (std::uint32_t i = instance.first; i < instance.last; ++i) {
       const BlockLife& life = course_.life(course_.block_of(i));
       const auto [at, is_new] = found.line_of_stack.try_emplace(life.stack, 0);
       if (is_new) at->second = line_of(life.stack, found.function);
       const std::uint32_t line = at->second;
-      lines.insert(line);
+      if (lines.empty() || lines.back() != line) lines.push_back(line);
       const bool kept = life.freed == BlockLife::kNever || course_.passes().outlives_forward(life);
       if (!kept) continue;
       found.saved_at[line] += life.size;
       found.layer.saved += life.size;
     }
+    std::ranges::sort(lines);
+    lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
     return lines;
   }
 
@@ -258,13 +259,13 @@ class LayerFinder {
           other.layer.instances + 1 < one.layer.instances) {
         return false;
       }
-      std::set<std::uint32_t> others = one.common;
+      std::vector<std::uint32_t> others = one.common;
       Bytes saved = 0;
       for (const FileLine& call : other.function.calls) {
         const auto at = one.saved_at.find(call.line);
         if (!one.function.holds(call) || at == one.saved_at.end()) continue;
         saved += at->second;
-        others.erase(call.line);
+        std::erase(others, call.line);
       }
       return saved > 0 && others.empty() && other.layer.saved >= saved / 10 * 9;
     });
@@ -324,7 +325,9 @@ std::vector<LayerCode> layers_of(const Recording& recording, const Trace& trace)
     if (course.passes().is_saved(life)) saved += life.size;
   }
   std::vector<LayersOf> frames;
-  for (const Frame& frame : recording.frames) frames.push_back(owner_of(recording, frame));
+  const std::vector<FrameKind> kinds = frame_kinds(recording);
+  for (std::size_t i = 0; i < kinds.size(); ++i)
+    frames.push_back(owner_of(recording, recording.frames[i], kinds[i]));
   const auto of = [&](LayersOf whose) {
     return LayerFinder(recording, course, frames, whose).find();
   };
