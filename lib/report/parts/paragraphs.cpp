@@ -144,7 +144,7 @@ std::string other_program_sentence(const std::string& path, const std::optional<
   const std::string device = capacity ? size_argument(*capacity) : "24GiB";
   return fmt::format(
       "To change the program instead, find code to checkpoint, or record two batch sizes and ask "
-      "for the largest that fits:\n"
+      "for the largest batch:\n"
       "memreplay suggest {} --budget {}\n"
       "memreplay fit --vary batch=4:b4.pickle --vary batch=8:b8.pickle --find batch --capacity {}",
       file, device, device);
