@@ -64,7 +64,7 @@ std::vector<StrategySpec> presets(const Recording& recording, std::optional<Byte
         "gmlake:frag_limit=256MiB", "stalloc", "plan:order=size", "plan:order=best"}) {
     names.emplace_back(name);
   }
-  // Those of extensions may not be built.
+  // Strategies of extensions may not be built.
   const auto is_there = [](const std::string& text) {
     const std::string_view name = std::string_view(text).substr(0, text.find(':'));
     return std::ranges::find(strategies(), name, &StrategyInfo::name) != strategies().end();

@@ -75,7 +75,7 @@ FitCommand parse_fit(const Command& command, const std::vector<std::string>& arg
   line.parse(arguments);
   refuse_together(asked);
   if (!asked.input.variation && !asked.input.together && can_leave_in_file(asked.run)) {
-    leave_in_file(asked.input.read, kMostReplayed);
+    asked.input.read.most_in_memory = kMostReplayed;
   }
   return asked;
 }

@@ -32,7 +32,7 @@ int run_info(const Command& command, const std::vector<std::string>& arguments) 
   line.parse(arguments);
   require_paths(question.input, command);
   if (plotted) question.points = kPlotPoints;
-  if (!question.select) leave_in_file(question.input.read, kMostReadOnce);
+  if (!question.select) question.input.read.most_in_memory = kMostReadOnce;
 
   Printer printer(reports);
   Progress progress(reports.quiet);

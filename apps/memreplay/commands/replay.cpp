@@ -52,7 +52,7 @@ int run_either(const Command& command, const std::vector<std::string>& arguments
   const bool in_file = !usual_ones_plan && options.setup.phase_settings.empty() &&
                        input.edits.empty() && !input.variation &&
                        !input.together;  // need the whole of it
-  if (in_file && can_leave_in_file(options)) leave_in_file(input.read, kMostReadOnce);
+  if (in_file && can_leave_in_file(options)) input.read.most_in_memory = kMostReadOnce;
 
   Printer printer(reports);
   const std::vector<OpenDevice> devices = open_devices(options.setup, options.strategies);

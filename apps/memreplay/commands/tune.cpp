@@ -90,7 +90,7 @@ int run_tune(const Command& command, const std::vector<std::string>& arguments) 
   check_names(question);
   require_paths(input, command);
   question.setup = options.setup;
-  if (question.insertions.empty()) leave_in_file(input.read, kMostReplayed);
+  if (question.insertions.empty()) input.read.most_in_memory = kMostReplayed;
 
   Printer printer(reports);
   Progress progress(reports.quiet);

@@ -113,10 +113,6 @@ void add_place_options(CommandLine& line, PlaceBy& by, std::size_t& rows) {
              });
 }
 
-void leave_in_file(ReadOptions& read, std::uint64_t most_in_memory) {
-  read.most_in_memory = most_in_memory;
-}
-
 bool can_leave_in_file(const RunOptions& options) {
   const Setup& setup = options.setup;
   const auto knows_the_future = [](const StrategySpec& spec) {

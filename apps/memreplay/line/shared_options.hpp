@@ -15,14 +15,12 @@ DeviceChoice device_argument(const std::string& text);
 /// --by and --top: what counts as a place, and how many of them the text shows.
 void add_place_options(CommandLine& line, PlaceBy& by, std::size_t& rows);
 
+// ReadOptions::most_in_memory of a command whose answer comes from events in their order.
+
 /// So few events are read in less time than it takes to read and replay them side by side.
 constexpr std::uint64_t kMostReadOnce = 1 << 17;
 /// So few are held for who replays them many times: it need not decode them each time.
 constexpr std::uint64_t kMostReplayed = 1 << 22;
-
-/// Lets longer traces stay in their file: for a command whose answer comes from events in their
-/// order.
-void leave_in_file(ReadOptions& read, std::uint64_t most_in_memory);
 
 /// Whether replays as asked for can be made so: nothing looks at events otherwise than in turn.
 bool can_leave_in_file(const RunOptions& options);
