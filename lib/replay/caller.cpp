@@ -42,12 +42,13 @@ Begun allocate_blocks(const Program& program, Caller& caller, Watcher* watcher) 
 
 }  // namespace
 
-Caller::Caller(const Program& program, Strategy& strategy, Accounts& accounts,
-               const PlayOptions& options)
+Caller::Caller(const Program& program, Strategy& strategy, Accounts& accounts, Watcher* watcher,
+               OpTimes* times)
     : program_(program),
       strategy_(strategy),
       accounts_(accounts),
-      options_(options),
+      watcher_(watcher),
+      times_(times),
       abilities_(strategy.abilities()),
       moved_out_(strategy.usage().moved_out),
       moved_(strategy.usage().moved),
@@ -59,10 +60,10 @@ Caller::Caller(const Program& program, Strategy& strategy, Accounts& accounts,
 void Caller::note_there(const Program::Block& block) {
   const Placement& placement = blocks_[block.slot];
   if (moves_blocks()) note_slot(block.slot);
-  if (options_.watcher) options_.watcher->placed(0, block.request, placement);
-  if (options_.watcher) options_.watcher->on_start_block(block.slot, placement);
+  if (watcher_) watcher_->placed(0, block.request, placement);
+  if (watcher_) watcher_->on_start_block(block.slot, placement);
   if (!block.pending) return accounts_.add_block(block.request.size, placement.size);
-  if (options_.watcher) options_.watcher->free_requested(0, placement);
+  if (watcher_) watcher_->free_requested(0, placement);
 }
 
 std::optional<Placement> Caller::place_for_an_instant(const Request& request) {
@@ -76,7 +77,7 @@ std::optional<Placement> Caller::place_for_an_instant(const Request& request) {
 
 void Caller::request_free(std::uint64_t event, Slot slot, Bytes requested) {
   const Placement& block = blocks_[slot];
-  if (options_.watcher && block.size != 0) options_.watcher->free_requested(event, block);
+  if (watcher_ && block.size != 0) watcher_->free_requested(event, block);
   strategy_.request_free(block.handle);
   accounts_.remove_block(requested, block.size);
 }
@@ -109,10 +110,10 @@ void Caller::release(PoolIndex pool, PoolCache cache) {
 
 void Caller::complete_late(std::uint64_t event, const Placement& block) {
   if (block.handle == kNoHandle) return;
-  if (options_.watcher && block.size != 0) options_.watcher->freed(event, block);
+  if (watcher_ && block.size != 0) watcher_->freed(event, block);
   timed([&] { strategy_.complete_free(block.handle); });
   if (moved_out_) note_moved_out();
-  if (options_.watcher) options_.watcher->on_late_completion(event, block);
+  if (watcher_) watcher_->on_late_completion(event, block);
 }
 
 bool Caller::take_back() {
@@ -126,7 +127,7 @@ bool Caller::take_back() {
 void Caller::note_moved_out() {
   for (const Handle moved : *moved_out_) {
     Placement& block = blocks_[slot_of_[moved]];
-    if (options_.watcher) options_.watcher->moved_out(block);
+    if (watcher_) watcher_->moved_out(block);
     accounts_.move_out(std::exchange(block.size, 0));
   }
 }
@@ -134,17 +135,17 @@ void Caller::note_moved_out() {
 void Caller::note_moved() {
   for (const Placement& there : *moved_) {
     Placement& block = blocks_[slot_of_[there.handle]];
-    if (options_.watcher) options_.watcher->moved(block, there);
+    if (watcher_) watcher_->moved(block, there);
     block = there;
   }
 }
 
 void Caller::tell_watcher_of_waits(StreamIndex stream) {
   const StrategyUsage usage = strategy_.usage();
-  if (std::exchange(syncs_, usage.syncs) != usage.syncs) options_.watcher->synchronised();
+  if (std::exchange(syncs_, usage.syncs) != usage.syncs) watcher_->synchronised();
   const std::uint64_t before = std::exchange(stream_waits_, usage.stream_waits);
   if (before != usage.stream_waits) {
-    options_.watcher->stream_waited(stream, usage.stream_waits - before);
+    watcher_->stream_waited(stream, usage.stream_waits - before);
   }
 }
 
@@ -154,8 +155,8 @@ bool Accounts::begin_measuring() {
   usage_before_ = device_.usage();
   strategy_before_ = strategy_.usage();
   // What the strategy took when it was made belongs to a run from the first event on.
-  if (options_.device_seconds && options_.measuring.from > 0) {
-    seconds_before_ = *options_.device_seconds;
+  if (device_seconds_ && measuring_.from > 0) {
+    seconds_before_ = *device_seconds_;
   }
   tally_.highest_held = device_.usage().peak_held;
   note_allocated();
@@ -200,7 +201,7 @@ void Accounts::note_oom(std::uint64_t event, const Request& request, OomPlace::R
 
 DeviceUsage Accounts::calls_since_measuring() const {
   // What the strategy took when it was made belongs to a run from the first event on.
-  DeviceUsage made = options_.measuring.from == 0 ? built_ : DeviceUsage{};
+  DeviceUsage made = measuring_.from == 0 ? built_ : DeviceUsage{};
   made.allocs += usage_.allocs - usage_before_.allocs;
   made.frees += usage_.frees - usage_before_.frees;
   made.maps += usage_.maps - usage_before_.maps;
@@ -258,8 +259,8 @@ RunMetrics Accounts::finish(double seconds) const {
   m.segments_peak = usage_.peak_regions;
   m.segments_end = usage_.regions;
   m.replay_seconds = seconds;
-  if (options_.device_seconds) {
-    m.modelled_device_seconds = *options_.device_seconds - seconds_before_;
+  if (device_seconds_) {
+    m.modelled_device_seconds = *device_seconds_ - seconds_before_;
   }
   Testimony testimony = strategy_.testimony();
   m.counters = std::move(testimony.counters);
@@ -268,13 +269,13 @@ RunMetrics Accounts::finish(double seconds) const {
 }
 
 Begun begin(const Program& program, Strategy& strategy, DeviceModel& device, Caller& caller,
-            const PlayOptions& options) {
+            const ReplayOptions& options, bool adopt_start) {
   if (options.begin_with) {
     return begin_elsewhere(program, strategy, device, caller, options.begin_with);
   }
   const bool starts_empty = program.start->segments.empty();
   if (starts_empty || program.starts_cold) return {.exact = starts_empty};
-  if (options.adopt_start && take_over(*program.start, strategy, device, caller.blocks())) {
+  if (adopt_start && take_over(*program.start, strategy, device, caller.blocks())) {
     for (const Program::Block& block : program.blocks) caller.note_there(block);
     return {};
   }

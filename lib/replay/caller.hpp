@@ -21,10 +21,13 @@ namespace memreplay {
 /// what is measured began.
 class Accounts {
  public:
-  /// Before the first call of the strategy. All arguments outlive this; of `options` counts what is
-  /// measured.
-  Accounts(Strategy& strategy, DeviceModel& device, const PlayOptions& options)
-      : strategy_(strategy), device_(device), options_(options) {}
+  /// Before the first call of the strategy. `device_seconds` as in Attached. All outlive this.
+  Accounts(Strategy& strategy, DeviceModel& device, const Measuring& measuring,
+           const double* device_seconds)
+      : strategy_(strategy),
+        device_(device),
+        measuring_(measuring),
+        device_seconds_(device_seconds) {}
 
   /// Counts from here on; what came before only led up to it. True where memory is reserved.
   bool begin_measuring();
@@ -65,7 +68,8 @@ class Accounts {
 
   Strategy& strategy_;
   DeviceModel& device_;
-  const PlayOptions& options_;
+  const Measuring& measuring_;
+  const double* device_seconds_;
   const DeviceUsage& usage_ = device_.usage();
   Tally tally_;
   DeviceUsage built_ = device_.usage();  ///< before the first call
@@ -79,9 +83,9 @@ class Accounts {
 /// and the accounts.
 class Caller {
  public:
-  /// All arguments outlive this.
-  Caller(const Program& program, Strategy& strategy, Accounts& accounts,
-         const PlayOptions& options);
+  /// `watcher` and `times` may be null. All arguments outlive this.
+  Caller(const Program& program, Strategy& strategy, Accounts& accounts, Watcher* watcher,
+         OpTimes* times);
 
   /// By slot; no handle: not placed; size 0: it was moved out.
   std::span<Placement> blocks() { return blocks_; }
@@ -114,15 +118,15 @@ class Caller {
   // What a strategy does for one request or free, timed where that is asked for.
   template <typename Call>
   auto timed(const Call& call) {
-    if (options_.times == nullptr) return call();
-    const OpTimer timer(*options_.times);
+    if (times_ == nullptr) return call();
+    const OpTimer timer(*times_);
     return call();
   }
   void complete_late(std::uint64_t event, const Placement& block);
   void release(PoolIndex pool, PoolCache cache);
   /// A synchronisation completes what was still pending; a watcher cannot know by itself.
   void tell_of_waits(StreamIndex stream) {
-    if (options_.watcher) tell_watcher_of_waits(stream);
+    if (watcher_) tell_watcher_of_waits(stream);
   }
   void tell_watcher_of_waits(StreamIndex stream);
   /// Blocks that left the device: no longer charged there, their place may be given to others.
@@ -137,7 +141,8 @@ class Caller {
   const Program& program_;
   Strategy& strategy_;
   Accounts& accounts_;
-  const PlayOptions& options_;
+  Watcher* watcher_;
+  OpTimes* times_;
   const Abilities abilities_;
   const std::vector<Handle>* moved_out_;
   const std::vector<Placement>* moved_;
@@ -159,7 +164,7 @@ inline bool Caller::place(std::uint64_t event, Slot slot, const Request& request
   if (moved_out_) note_moved_out();
   if (moved_) note_moved();
   if (!placement) return false;
-  if (options_.watcher) options_.watcher->placed(event, request, *placement);
+  if (watcher_) watcher_->placed(event, request, *placement);
   blocks_[slot] = *placement;
   if (moves_blocks()) note_slot(slot);
   accounts_.add_block(request.size, placement->size);
@@ -168,7 +173,7 @@ inline bool Caller::place(std::uint64_t event, Slot slot, const Request& request
 
 inline void Caller::free(std::uint64_t event, Slot slot) {
   const Placement block = blocks_[slot];
-  if (options_.watcher && block.size != 0) options_.watcher->freed(event, block);
+  if (watcher_ && block.size != 0) watcher_->freed(event, block);
   blocks_[slot].handle = kNoHandle;
   if (program_.ops[event] == Op::free_completed) {
     timed([&] { strategy_.complete_free(block.handle); });
@@ -186,9 +191,10 @@ struct Begun {
 };
 
 /// Brings a strategy that was never asked before to the first event, in one of three ways: that of
-/// `options.begin_with`, by taking over what was recorded, or by allocating its blocks anew.
+/// `options.begin_with`, by taking over what was recorded (`adopt_start`), or by allocating its
+/// blocks anew.
 Begun begin(const Program& program, Strategy& strategy, DeviceModel& device, Caller& caller,
-            const PlayOptions& options);
+            const ReplayOptions& options, bool adopt_start);
 
 /// Hands an empty strategy over an empty device what was held elsewhere, and fills in, by slot,
 /// where its blocks lie. False: the strategy cannot take over a state; the device then holds it.

@@ -18,14 +18,15 @@ constexpr std::chrono::milliseconds kLongestSleep{50};
 class Replay {
  public:
   Replay(const Program& program, Strategy& strategy, DeviceModel& device,
-         const PlayOptions& options)
+         const ReplayOptions& options, const Attached& attached)
       : program_(program),
         strategy_(strategy),
         device_(device),
         options_(options),
+        attached_(attached),
         abilities_(strategy.abilities()),
-        accounts_(strategy, device, options),
-        caller_(program, strategy, accounts_, options) {
+        accounts_(strategy, device, options.measuring, attached.device_seconds),
+        caller_(program, strategy, accounts_, options.watcher, attached.times) {
     note_next_act();
     note_next_change();
   }
@@ -52,7 +53,8 @@ class Replay {
 
  private:
   void begin() {
-    const Begun begun = memreplay::begin(program_, strategy_, device_, caller_, options_);
+    const Begun begun =
+        memreplay::begin(program_, strategy_, device_, caller_, options_, attached_.adopt_start);
     if (options_.begin_with) began_ = std::chrono::steady_clock::now();
     result_.started_exact = begun.exact;
     result_.refused_before = begun.refused_before;
@@ -109,13 +111,13 @@ class Replay {
   }
 
   void note_next_change() {
-    const std::vector<TenantChange>& changes = options_.tenant_changes;
+    const std::vector<TenantChange>& changes = attached_.tenant_changes;
     next_change_event_ = next_change_ < changes.size() ? changes[next_change_].before : UINT64_MAX;
   }
 
   void change_tenants(std::uint64_t event) {
     for (; next_change_event_ <= event; note_next_change()) {
-      options_.let_others_hold(options_.tenant_changes[next_change_++].held);
+      attached_.let_others_hold(attached_.tenant_changes[next_change_++].held);
     }
   }
 
@@ -258,7 +260,8 @@ class Replay {
   const Program& program_;
   Strategy& strategy_;
   DeviceModel& device_;
-  const PlayOptions& options_;
+  const ReplayOptions& options_;
+  const Attached& attached_;
   const Abilities abilities_;
   Accounts accounts_;
   Caller caller_;
@@ -268,20 +271,20 @@ class Replay {
   std::uint64_t next_change_event_ = UINT64_MAX;  ///< before it other tenants come or go
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   const std::uint64_t events_between_checks_ =
-      options_.times || options_.paced ? kSlowEventsBetweenChecks : kEventsBetweenChecks;
+      attached_.times || options_.paced ? kSlowEventsBetweenChecks : kEventsBetweenChecks;
   std::uint64_t no_event_ = 0;
-  std::uint64_t& event_ = options_.event ? *options_.event : no_event_;
+  std::uint64_t& event_ = attached_.event ? *attached_.event : no_event_;
   /// Somebody wants to know of every event, or it is not the strategy alone that plays it.
   const bool is_watched_ =
-      options_.watcher || options_.times || options_.paced || caller_.moves_blocks();
+      options_.watcher || attached_.times || options_.paced || caller_.moves_blocks();
   ReplayResult result_;
 };
 
 }  // namespace
 
 ReplayResult replay(const Program& program, Strategy& strategy, DeviceModel& device,
-                    const PlayOptions& options) {
-  return Replay(program, strategy, device, options).run();
+                    const ReplayOptions& options, const Attached& attached) {
+  return Replay(program, strategy, device, options, attached).run();
 }
 
 }  // namespace memreplay

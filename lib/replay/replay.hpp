@@ -13,13 +13,19 @@
 #include "core/call_times.hpp"
 #include "core/other_tenant.hpp"
 #include "core/request.hpp"
+#include "device/cost_model.hpp"
 #include "device/device_model.hpp"
+#include "device/real/touch_pattern.hpp"
+#include "device/simulated_device.hpp"
 #include "device/watch/watcher.hpp"
 #include "metrics/run_metrics.hpp"
 #include "replay/program.hpp"
 #include "strategy/strategy.hpp"
+#include "verify/reading.hpp"
 
 namespace memreplay {
+
+class RealMemory;
 
 /// How long a strategy took for requests and frees, by the host's clock.
 struct OpTimes {
@@ -77,24 +83,36 @@ struct Measuring {
   bool oom_report = false;  ///< keep what the original would print at the first OOM
 };
 
-/// What may be asked of a replay, whatever the strategy and its device are.
+/// What may be asked of a replay, whatever the strategy is.
 struct ReplayOptions {
   ProgramOptions program;
   Stops stops;
   Measuring measuring;
-  Beginning begin_with;  ///< where the program does not start cold
-  Watcher* watcher = nullptr;
-  bool paced = false;  ///< events do not come before their recorded time
-};
-
-/// How a program is played on one strategy.
-struct PlayOptions {
-  Stops stops;
-  Measuring measuring;
-  Beginning begin_with;        ///< takes precedence over `adopt_start`; ignored on a cold start
-  bool adopt_start = false;    ///< the strategy takes over the recorded start state as it was
+  Beginning begin_with;        ///< where the program does not start cold
   Watcher* watcher = nullptr;  ///< a ledger needs the strategy to be over its HeardDevice
   bool paced = false;          ///< events do not come before their recorded time
+
+  // The device, for who makes one.
+  SimulatedDeviceOptions device;
+  RealMemory* memory = nullptr;  ///< replaces `device`, but for its capacity and reserve; null:
+                                 ///< simulate
+  Touch touch = Touch::none;     ///< on real memory
+  bool timed = false;            ///< every operation, and every call to a driver
+  CostModel cost;                ///< costs of a simulated device's calls
+  bool audit = false;            ///< the ledger judges every placement
+  bool log_device = false;       ///< every call to the device is written down
+  bool watch_capacity = false;   ///< what the outcome depends on is noted
+
+  // The strategy, for who makes one.
+  std::uint64_t uses = 1;     ///< uses of a block after it was moved out
+  bool sleeps_unseen = true;  ///< pools that may have slept do while others ask for memory
+  /// By event, of PyTorch's allocator alone; empty: `recorded` makes those of the recording.
+  std::vector<SettingsCall> settings_calls;
+};
+
+/// What a replay is connected to where its device and strategy were made for it.
+struct Attached {
+  bool adopt_start = false;  ///< the strategy takes over the recorded start state as it was
   const double* device_seconds = nullptr;  ///< modelled, so far; null: not modelled call by call
   OpTimes* times = nullptr;                ///< filled in, where each operation is to be timed
   std::uint64_t* event = nullptr;          ///< kept at the event under way, where somebody asks
@@ -121,8 +139,9 @@ struct ReplayResult {
 
 /// Plays the program's events, but not those of its driver, on `strategy` over `device`.
 /// O(1) per event beside what the strategy costs; memory is bounded by the live blocks and by those
-/// that the program parks.
+/// that the program parks. Of `options` only what is asked of the replay itself counts; its
+/// `begin_with` takes precedence over `adopt_start`, and is ignored on a cold start.
 ReplayResult replay(const Program& program, Strategy& strategy, DeviceModel& device,
-                    const PlayOptions& options = {});
+                    const ReplayOptions& options = {}, const Attached& attached = {});
 
 }  // namespace memreplay

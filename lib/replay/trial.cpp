@@ -21,16 +21,17 @@ RealDeviceOptions real_options(const StrategySpec& spec, const SimulatedDeviceOp
   return options;
 }
 
-std::optional<Bytes> room_of(const TrialOptions& options) {
+std::optional<Bytes> room_of(const ReplayOptions& options) {
   if (options.memory == nullptr || options.device.capacity) return options.device.room();
   const Bytes free = options.memory->free_bytes();
   return free - std::min(free, options.device.reserve);
 }
 
 // Nothing of what the program did was edited.
-bool plays_as_recorded(const ReplayOptions& asked) {
-  return !asked.begin_with && asked.program.scale == 1 && !asked.program.ignore_empty_cache &&
-         asked.program.insert_empty_cache.empty() && asked.program.start == StartMode::automatic;
+bool plays_as_recorded(const ReplayOptions& options) {
+  const ProgramOptions& program = options.program;
+  return !options.begin_with && program.scale == 1 && !program.ignore_empty_cache &&
+         program.insert_empty_cache.empty() && program.start == StartMode::automatic;
 }
 
 std::vector<SettingsCaller> settings_callers(const Subject& subject, const StrategySpec& spec,
@@ -66,18 +67,16 @@ void SettingsCaller::call_before(std::uint64_t event) {
   }
 }
 
-Trial::Trial(const Contender& contender, const TrialOptions& options)
+Trial::Trial(const Contender& contender, const ReplayOptions& options)
     : contender_(contender),
+      options_(options),
       settings_(contender.subject().settings() ? *contender.subject().settings()
                                                : RecordedSettings{}),
-      tenants_(options.device.tenants),
-      sleeps_unseen_(options.sleeps_unseen),
       room_(room_of(options)),
-      cost_(options.cost),
-      device_(&open(options)) {
+      device_(&open()) {
   const Subject& subject = contender_.subject();
   const StrategySpec& spec = contender_.spec();
-  if (!cost_.constant()) tell(meter_.emplace(cost_));
+  if (!options.cost.constant()) tell(meter_.emplace(options_.cost));
   if (options.log_device) tell(log_);
   if (options.audit) tell(ledger_.emplace(spec.text));
   if (options.watch_capacity) watched_.emplace(*device_, options.device.granularity);
@@ -93,14 +92,14 @@ Trial::Trial(const Contender& contender, const TrialOptions& options)
   if (ledger_ && joins_regions(spec)) ledger_->let_regions_join();
 }
 
-DeviceModel& Trial::open(const TrialOptions& options) {
-  if (options.timed) times_.emplace();
-  if (options.memory == nullptr) return open_simulated(options);
-  timed_memory_.emplace(*options.memory);
-  if (options.touch != Touch::none) options.memory->execution().prepare();
+DeviceModel& Trial::open() {
+  if (options_.timed) times_.emplace();
+  if (options_.memory == nullptr) return open_simulated();
+  timed_memory_.emplace(*options_.memory);
+  if (options_.touch != Touch::none) options_.memory->execution().prepare();
   timed_memory_->begin_measuring();
-  real_.emplace(*timed_memory_, real_options(contender_.spec(), options.device));
-  work_.emplace(*real_, *timed_memory_, options.touch, contender_.spec().text);
+  real_.emplace(*timed_memory_, real_options(contender_.spec(), options_.device));
+  work_.emplace(*real_, *timed_memory_, options_.touch, contender_.spec().text);
   timed_device_.emplace(*real_);
   if (times_) {
     times_->device_ns = &timed_device_->total_ns();
@@ -109,12 +108,12 @@ DeviceModel& Trial::open(const TrialOptions& options) {
   return *timed_device_;
 }
 
-DeviceModel& Trial::open_simulated(const TrialOptions& options) {
-  SimulatedDeviceOptions asked = options.device;
+DeviceModel& Trial::open_simulated() {
+  SimulatedDeviceOptions asked = options_.device;
   asked.policy = contender_.order_of_addresses(asked.policy);
   SimulatedDevice& device = simulated_.emplace(asked);
   const bool follows = asked.like_recorded != LikeRecorded::nothing &&
-                       options.settings_calls.empty() && contender_.follows_recording();
+                       options_.settings_calls.empty() && contender_.follows_recording();
   if (!follows) return device;
   const VerifyResult* verified = contender_.subject().verified();
   // Another allocator's recording does not say what its device refused.
@@ -131,33 +130,31 @@ void Trial::tell(Watcher& watcher) {
   heard_->tell(watcher);
 }
 
-ReplayResult Trial::run(const ReplayOptions& asked) {
-  PlayOptions playing{.stops = asked.stops,
-                      .measuring = asked.measuring,
-                      .begin_with = asked.begin_with,
-                      .adopt_start = contender_.adopts_start() && asked.program.scale == 1,
-                      .paced = asked.paced,
-                      .device_seconds = meter_ ? &meter_->seconds() : nullptr,
-                      .times = times_ ? &*times_ : nullptr,
-                      .event = following_ ? following_->event() : nullptr};
-  if (following_ && !plays_as_recorded(asked)) following_->follow_nothing();
+ReplayResult Trial::run(Watcher* watcher) {
+  ReplayOptions playing = options_;
+  if (watcher == nullptr) watcher = options_.watcher;
+  Attached attached{.adopt_start = contender_.adopts_start() && options_.program.scale == 1,
+                    .device_seconds = meter_ ? &meter_->seconds() : nullptr,
+                    .times = times_ ? &*times_ : nullptr,
+                    .event = following_ ? following_->event() : nullptr};
+  if (following_ && !plays_as_recorded(options_)) following_->follow_nothing();
   if (simulated_) {
-    playing.tenant_changes = tenant_changes(tenants_);
-    playing.let_others_hold = [this](Bytes size) { simulated_->let_others_hold(size); };
+    attached.tenant_changes = tenant_changes(options_.device.tenants);
+    attached.let_others_hold = [this](Bytes size) { simulated_->let_others_hold(size); };
   }
   WatcherGroup watchers;
   SleepWatch sleep(contender_.subject(), simulated_ ? &*simulated_ : nullptr, room_,
-                   sleeps_unseen_);
+                   options_.sleeps_unseen);
   if (sleep.is_needed()) watchers.add(sleep);
-  if (asked.watcher != nullptr) watchers.add(*asked.watcher);
+  if (watcher != nullptr) watchers.add(*watcher);
   if (ledger_) watchers.add(*ledger_);
   if (work_) watchers.add(*work_);
   for (SettingsCaller& caller : settings_callers_) watchers.add(caller);
-  if (!watchers.empty()) playing.watcher = &watchers;
-  const Program program = program_of(contender_.subject(), asked.program);
+  playing.watcher = watchers.empty() ? nullptr : &watchers;
+  const Program program = program_of(contender_.subject(), options_.program);
   ReplayResult result;
   try {
-    result = replay(program, *strategy_, *device_, playing);
+    result = replay(program, *strategy_, *device_, playing, attached);
   } catch (const AuditError& error) {
     throw AuditError(contender_.subject().recording().path + ": " + error.what());
   }
@@ -167,10 +164,10 @@ ReplayResult Trial::run(const ReplayOptions& asked) {
   }
   RunMetrics& m = result.metrics;
   if (!meter_) {
-    m.modelled_device_seconds = modelled_seconds(cost_, {.allocs = m.device_allocs,
-                                                         .frees = m.device_frees,
-                                                         .maps = m.device_maps,
-                                                         .unmaps = m.device_unmaps});
+    m.modelled_device_seconds = modelled_seconds(options_.cost, {.allocs = m.device_allocs,
+                                                                 .frees = m.device_frees,
+                                                                 .maps = m.device_maps,
+                                                                 .unmaps = m.device_unmaps});
   }
   if (work_) work_->finish();
   note_reality(result.metrics);
@@ -190,9 +187,10 @@ void Trial::note_reality(RunMetrics& metrics) {
 }
 
 void Trial::note_tenants(RunMetrics& metrics) const {
-  if (!simulated_ || tenants_.empty()) return;
+  const std::vector<OtherTenant>& tenants = options_.device.tenants;
+  if (!simulated_ || tenants.empty()) return;
   std::vector<std::string> held;
-  for (const OtherTenant& tenant : tenants_) {
+  for (const OtherTenant& tenant : tenants) {
     held.push_back(fmt::format(
         "{} from event {} on{}", human_size(tenant.size), human_count(tenant.from),
         tenant.to == UINT64_MAX ? "" : fmt::format(" until {}", human_count(tenant.to))));
@@ -206,18 +204,17 @@ void Trial::note_tenants(RunMetrics& metrics) const {
                         human_size(missed))));
 }
 
-Replayed replay(const Contender& contender, TrialOptions options, const ReplayOptions& asked) {
-  options.log_device |= asked.watcher != nullptr && asked.watcher->needs_device_log();
+Replayed replay(const Contender& contender, ReplayOptions options) {
+  Watcher* watcher = options.watcher;
+  options.log_device |= watcher != nullptr && watcher->needs_device_log();
   auto trial = std::make_unique<Trial>(contender, options);
-  ReplayOptions replaying = asked;
   WatcherGroup watchers;
-  if (asked.watcher != nullptr) {
-    watchers.add(*asked.watcher);
-    asked.watcher->on_run(contender.subject(), *trial, watchers);
-    replaying.watcher = &watchers;
+  if (watcher != nullptr) {
+    watchers.add(*watcher);
+    watcher->on_run(contender.subject(), *trial, watchers);
   }
-  ReplayResult result = trial->run(replaying);
-  if (asked.watcher != nullptr) asked.watcher->on_run_end(*trial);
+  ReplayResult result = trial->run(watcher != nullptr ? &watchers : nullptr);
+  if (watcher != nullptr) watcher->on_run_end(*trial);
   return {std::move(result), std::move(trial)};
 }
 

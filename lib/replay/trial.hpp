@@ -91,22 +91,6 @@ class FollowingDevice final : public DeviceWrapper {
   std::map<Address, Bytes> reservations_;  ///< at recorded addresses
 };
 
-struct TrialOptions {
-  SimulatedDeviceOptions device;
-  RealMemory* memory = nullptr;  ///< replaces `device`, but for its capacity and reserve; null:
-                                 ///< simulate
-  Touch touch = Touch::none;     ///< on real memory
-  bool timed = false;            ///< every operation, and every call to a driver
-  CostModel cost;                ///< costs of a simulated device's calls
-  std::uint64_t uses = 1;        ///< uses of a block after it was moved out
-  bool audit = false;            ///< the ledger judges every placement
-  bool log_device = false;       ///< every call to the device is written down
-  bool watch_capacity = false;   ///< what the outcome depends on is noted
-  bool sleeps_unseen = true;     ///< pools that may have slept do while others ask for memory
-  /// By event, of PyTorch's allocator alone; empty: `recorded` makes those of the recording.
-  std::vector<SettingsCall> settings_calls;
-};
-
 /// Makes calls on PyTorch's allocator in a replay that it watches, after what others do there.
 class SettingsCaller final : public Watcher {
  public:
@@ -127,12 +111,13 @@ class SettingsCaller final : public Watcher {
 class Trial {
  public:
   /// Throws UsageError where the strategy cannot be made.
-  Trial(const Contender& contender, const TrialOptions& options);
+  Trial(const Contender& contender, const ReplayOptions& options);
   Trial(const Trial&) = delete;
   Trial& operator=(const Trial&) = delete;
 
-  /// To be called once. Throws DeviceError where a driver fails, and AuditError.
-  ReplayResult run(const ReplayOptions& asked);
+  /// To be called once; `watcher`, unless null, hears of it instead of the one of the options.
+  /// Throws DeviceError where a driver fails, and AuditError.
+  ReplayResult run(Watcher* watcher = nullptr);
 
   const Strategy& strategy() const { return *strategy_; }
   /// What was asked of the device so far; always the same object.
@@ -146,18 +131,17 @@ class Trial {
 
  private:
   /// The innermost device.
-  DeviceModel& open(const TrialOptions& options);
-  DeviceModel& open_simulated(const TrialOptions& options);
+  DeviceModel& open();
+  DeviceModel& open_simulated();
   /// Whoever listens hears of all calls from then on.
   void tell(Watcher& watcher);
   void note_reality(RunMetrics& metrics);
   void note_tenants(RunMetrics& metrics) const;
 
   Contender contender_;
+  const ReplayOptions options_;
   std::optional<OpTimes> times_;
   RecordedSettings settings_;  ///< the recording's; also what its own device tells
-  std::vector<OtherTenant> tenants_;
-  bool sleeps_unseen_;
   std::optional<Bytes> room_;  ///< unset: endless
   std::optional<SimulatedDevice> simulated_;
   std::optional<FollowingDevice> following_;
@@ -165,7 +149,6 @@ class Trial {
   std::optional<RealDevice> real_;
   std::optional<BlockWork> work_;
   std::optional<TimedDevice> timed_device_;
-  CostModel cost_;
   std::optional<CostMeter> meter_;  ///< where the cost is not the same for every size
   DeviceLog log_;
   std::optional<Ledger> ledger_;
@@ -184,6 +167,6 @@ struct Replayed {
 
 /// Replays a contender on a device of its own; the watcher hears when the run begins and ends.
 /// Throws as Trial does.
-Replayed replay(const Contender& contender, TrialOptions options, const ReplayOptions& asked);
+Replayed replay(const Contender& contender, ReplayOptions options);
 
 }  // namespace memreplay

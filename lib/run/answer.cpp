@@ -91,7 +91,7 @@ struct Prepared {
            const Control& control)
       : chosen(of),
         subject(of.subject(control)),
-        devices(devices_for(subject, opened, question.setup.device)),
+        devices(devices_for(subject, opened, question.setup)),
         strategies(strategies_for(*of.recording, question, devices.front().options.room())) {}
 
   std::size_t runs() const { return devices.size() * strategies.size(); }
@@ -113,13 +113,12 @@ Bytes counter_of(const RunMetrics& metrics, std::string_view name) {
 StrategySpec fitted(const Subject& subject, const StrategySpec& spec, Setup setup,
                     const Control& control) {
   if (spec.name != "rmm-arena" || find_option(spec, "arena_size") != "fit") return spec;
-  const OpenDevice device = simulated(sized_for(subject, setup.device));
+  const OpenDevice device = simulated(sized_for(subject, setup));
   setup.stop_at_oom = true;
   const auto metrics_of = [&](const StrategySpec& tried) {
     ReplayOptions replaying = replay_options(subject.trace(), setup, control);
     replaying.program.refusals_stand = device.unknown_size;
-    return replay(Contender(subject, tried), trial_options(device, setup), replaying)
-        .result.metrics;
+    return replay(Contender(subject, tried), on_device(replaying, device, setup)).result.metrics;
   };
   // What was refused when it was recorded is refused by an arena of any size.
   const auto falls_short = [](const RunMetrics& metrics) {

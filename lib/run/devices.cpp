@@ -25,14 +25,14 @@ Bytes usual_reserve(const RealMemoryFacts& facts) {
   return facts.has_display ? kForDisplay : 0;
 }
 
-OpenDevice open(const DeviceChoice& choice, const DeviceShape& shape) {
-  OpenDevice device{.name = choice.text, .options = shape.simulated()};
+OpenDevice open(const DeviceChoice& choice, const Setup& setup) {
+  OpenDevice device{.name = choice.text, .options = setup.simulated()};
   if (choice.kind == DeviceChoice::Kind::sim) return device;
   device.memory = choice.kind == DeviceChoice::Kind::cuda ? open_cuda_memory(choice.ordinal)
                                                           : open_host_memory();
   const RealMemoryFacts& facts = device.memory->facts();
   device.options.granularity = facts.granularity;
-  if (!shape.reserve && !shape.capacity) device.options.reserve = usual_reserve(facts);
+  if (!setup.reserve && !setup.capacity) device.options.reserve = usual_reserve(facts);
   return device;
 }
 
@@ -50,11 +50,11 @@ DeviceSummary summary_of(const OpenDevice& device) {
 }
 
 // The first option given that shapes a simulated device; null: none.
-const char* shaping_option(const DeviceShape& shape) {
-  if (shape.granularity) return "--granularity";
-  if (shape.policy) return "--address-policy";
-  if (shape.address_gap) return "--address-gap";
-  return shape.address_space ? "--address-space" : nullptr;
+const char* shaping_option(const Setup& setup) {
+  if (setup.granularity) return "--granularity";
+  if (setup.address_policy) return "--address-policy";
+  if (setup.address_gap) return "--address-gap";
+  return setup.address_space ? "--address-space" : nullptr;
 }
 
 void check(const Setup& setup) {
@@ -65,11 +65,11 @@ void check(const Setup& setup) {
   if (!any_real && setup.touch) {
     throw UsageError("--touch needs real memory; add --device host or cuda");
   }
-  if (any_real && !setup.device.tenants.empty()) {
+  if (any_real && !setup.tenants.empty()) {
     throw UsageError("--other-tenant is for a simulated device; a real one has its own");
   }
   if (setup.devices.empty() || !std::ranges::all_of(setup.devices, real)) return;
-  if (const char* option = shaping_option(setup.device)) {
+  if (const char* option = shaping_option(setup)) {
     throw UsageError(fmt::format("{} is for a simulated device; a real one has its own", option));
   }
 }
@@ -84,13 +84,13 @@ void check_libraries(std::span<const StrategySpec> strategies) {
 
 }  // namespace
 
-LikeRecorded DeviceShape::like_recorded() const {
-  if (granularity || policy || address_gap || address_space) return LikeRecorded::nothing;
+LikeRecorded Setup::like_recorded() const {
+  if (granularity || address_policy || address_gap || address_space) return LikeRecorded::nothing;
   const bool asked = capacity || endless || reserve || !tenants.empty();
   return asked ? LikeRecorded::addresses : LikeRecorded::addresses_and_refusals;
 }
 
-SimulatedDeviceOptions DeviceShape::simulated() const {
+SimulatedDeviceOptions Setup::simulated() const {
   const SimulatedDeviceOptions usual;
   if (capacity == Bytes{0}) throw UsageError("--capacity is 0; expected the memory of a device");
   if (capacity && reserve && *reserve >= *capacity) {
@@ -100,34 +100,34 @@ SimulatedDeviceOptions DeviceShape::simulated() const {
   return {.capacity = capacity,
           .reserve = reserve.value_or(usual.reserve),
           .granularity = granularity.value_or(usual.granularity),
-          .policy = policy.value_or(AddressPolicy::automatic),
+          .policy = address_policy.value_or(AddressPolicy::automatic),
           .address_gap = address_gap.value_or(usual.address_gap),
           .address_space = address_space,
           .like_recorded = like_recorded(),
           .tenants = tenants};
 }
 
-SizedDevice sized_for(const Subject& subject, const DeviceShape& shape) {
-  SizedDevice device{shape.simulated()};
-  if (subject.recording().format == kPinnedHostFormat && !shape.granularity) {
+SizedDevice sized_for(const Subject& subject, const Setup& setup) {
+  SizedDevice device{setup.simulated()};
+  if (subject.recording().format == kPinnedHostFormat && !setup.granularity) {
     device.options.granularity = 1;  // charged as PyTorch counts it
   }
-  if (!shape.policy) {
+  if (!setup.address_policy) {
     device.options.policy = subject.order().value_or(AddressPolicy::automatic);
   }
-  if (shape.capacity) {
+  if (setup.capacity) {
     device.from = CapacityFrom::option;
-  } else if (const auto room = shape.endless ? std::nullopt : recorded_room(subject)) {
+  } else if (const auto room = setup.endless ? std::nullopt : recorded_room(subject)) {
     device.options.capacity = room->bytes + device.options.reserve;
     device.from = room->stated ? CapacityFrom::recorded_oom : CapacityFrom::recorded_retries;
     if (room->stated && !subject.shared()) {
       const CardTraits traits = card_traits(subject.recording(), subject.trace());
       device.set_aside = set_aside_beside(room->bytes, traits);
     }
-  } else if (!shape.tenants.empty()) {
+  } else if (!setup.tenants.empty()) {
     throw UsageError("--other-tenant needs a device with a limit; add --capacity SIZE");
   }
-  device.unknown_size = device.from == CapacityFrom::nobody && !shape.endless;
+  device.unknown_size = device.from == CapacityFrom::nobody && !setup.endless;
   return device;
 }
 
@@ -150,11 +150,11 @@ OpenDevice simulated(const SizedDevice& device) {
 }
 
 std::vector<OpenDevice> devices_for(const Subject& subject, std::span<const OpenDevice> opened,
-                                    const DeviceShape& shape) {
+                                    const Setup& setup) {
   std::vector<OpenDevice> devices(opened.begin(), opened.end());
   const auto is_real = [](const OpenDevice& device) { return device.memory != nullptr; };
   if (std::ranges::any_of(devices, is_real)) return devices;
-  const SizedDevice sized = sized_for(subject, shape);
+  const SizedDevice sized = sized_for(subject, setup);
   for (OpenDevice& device : devices) {
     device.options.capacity = sized.options.capacity;
     device.options.granularity = device.summary.granularity = sized.options.granularity;
@@ -187,15 +187,15 @@ std::vector<OpenDevice> open_devices(const Setup& setup, std::span<const Strateg
   check(setup);
   check_libraries(strategies);
   std::vector<OpenDevice> devices;
-  for (const DeviceChoice& choice : setup.devices) devices.push_back(open(choice, setup.device));
-  if (devices.empty()) devices.push_back(open({}, setup.device));
+  for (const DeviceChoice& choice : setup.devices) devices.push_back(open(choice, setup));
+  if (devices.empty()) devices.push_back(open({}, setup));
   const auto real = std::ranges::find_if(
       devices, [](const OpenDevice& device) { return device.memory != nullptr; });
   for (OpenDevice& device : devices) {
     if (!device.memory && real != devices.end()) {
       // It is to hold what the real one holds, not what the recorded one held.
       device.options.like_recorded = LikeRecorded::nothing;
-      if (!setup.device.granularity) device.options.granularity = real->options.granularity;
+      if (!setup.granularity) device.options.granularity = real->options.granularity;
     }
     device.summary = summary_of(device);
     device.timed = real != devices.end();

@@ -37,10 +37,10 @@ struct SizedDevice {
   std::optional<SetAside> set_aside;
 };
 
-/// The device of this shape on which a recording is replayed. Where nobody says how large it is,
+/// The device of this setup on which a recording is replayed. Where nobody says how large it is,
 /// that of the recorded failure, or the one that recorded retries show; where there is neither, it
 /// is endless. O(events).
-SizedDevice sized_for(const Subject& subject, const DeviceShape& shape);
+SizedDevice sized_for(const Subject& subject, const Setup& setup);
 
 /// The simulated device of these options.
 OpenDevice simulated(const SizedDevice& device);
@@ -48,7 +48,7 @@ OpenDevice simulated(const SizedDevice& device);
 /// The devices on which a recording is replayed, where they were opened for the question: simulated
 /// ones with a capacity as sized_for says, beside real ones all as they are.
 std::vector<OpenDevice> devices_for(const Subject& subject, std::span<const OpenDevice> opened,
-                                    const DeviceShape& shape);
+                                    const Setup& setup);
 
 /// What is said of a simulated device.
 DeviceSummary summarise(const SizedDevice& device);

@@ -88,15 +88,14 @@ class Drawing final : public Watcher {
 };
 
 ReplayResult replay_once(const Job& job, Watcher* watcher, std::optional<RunPicture>* picture) {
-  TrialOptions options = trial_options(job.device, job.setup);
-  options.settings_calls = job.phased.calls;
-  ReplayOptions replaying = job.replaying;
+  ReplayOptions replaying = on_device(job.replaying, job.device, job.setup);
+  replaying.settings_calls = job.phased.calls;
   Drawing drawing(job, picture);
   WatcherGroup watchers;
   if (watcher != nullptr) watchers.add(*watcher);
   if (picture != nullptr) watchers.add(drawing);
   if (!watchers.empty()) replaying.watcher = &watchers;
-  return replay(job.contender, std::move(options), replaying).result;
+  return replay(job.contender, std::move(replaying)).result;
 }
 
 /// Replays that count are those after the warm-up; their times are taken together.
@@ -147,7 +146,7 @@ void widen_to(Run& run, Bytes peak, Bytes end) {
 /// part, and not the very order that the recording shows.
 bool guesses_addresses(const Job& job) {
   const AddressPolicy policy = job.device.options.policy;
-  return !job.device.memory && !job.setup.device.policy &&
+  return !job.device.memory && !job.setup.address_policy &&
          (policy == AddressPolicy::cuda_linux || policy == AddressPolicy::automatic);
 }
 
@@ -255,18 +254,18 @@ ReplayOptions replay_options(const Trace& trace, const Setup& setup, const Contr
   return options;
 }
 
-TrialOptions trial_options(const OpenDevice& device, const Setup& setup) {
-  SimulatedDeviceOptions options = device.options;
+ReplayOptions on_device(ReplayOptions options, const OpenDevice& device, const Setup& setup) {
+  options.device = device.options;
   const bool edited =
       setup.scale != 1 || setup.start == StartMode::cold || setup.ignore_empty_cache;
-  if (edited) options.like_recorded = LikeRecorded::nothing;
-  return {.device = options,
-          .memory = device.memory.get(),
-          .touch = touch_of(device, setup),
-          .timed = device.timed,
-          .cost = setup.cost,
-          .uses = setup.uses,
-          .audit = setup.audit};
+  if (edited) options.device.like_recorded = LikeRecorded::nothing;
+  options.memory = device.memory.get();
+  options.touch = touch_of(device, setup);
+  options.timed = device.timed;
+  options.cost = setup.cost;
+  options.uses = setup.uses;
+  options.audit = setup.audit;
+  return options;
 }
 
 Run judged(const Contender& contender, const Setup& setup, std::optional<Bytes> room,

@@ -15,8 +15,8 @@ namespace memreplay {
 /// How a replay of this trace is set up. Throws UsageError where the trace lacks what is asked for.
 ReplayOptions replay_options(const Trace& trace, const Setup& setup, const Control& control);
 
-/// How the trial of a replay on this device is set up.
-TrialOptions trial_options(const OpenDevice& device, const Setup& setup);
+/// The same on this device, used as the setup says.
+ReplayOptions on_device(ReplayOptions options, const OpenDevice& device, const Setup& setup);
 
 /// Replays a strategy on a device and judges what it came to: the only place that says how exact a
 /// replay is and what stands for the figures of one that starts late. `late` is of this subject and

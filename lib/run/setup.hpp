@@ -27,24 +27,6 @@ struct DeviceChoice {
   std::string text = "sim";  ///< as it was asked for: "cuda:0"
 };
 
-/// A device as far as somebody asked for its shape. What is unset is as usual.
-struct DeviceShape {
-  /// Unset: that of a recorded failure; else never full, or what a real device has.
-  std::optional<Bytes> capacity;
-  bool endless = false;              ///< never full, whatever was recorded
-  std::optional<Bytes> reserve;      ///< held by others, in the capacity
-  std::optional<Bytes> granularity;  ///< above 0
-  std::optional<AddressPolicy> policy;
-  std::optional<Bytes> address_gap;
-  std::optional<Bytes> address_space;
-  std::vector<OtherTenant> tenants;  ///< for a simulated one only
-
-  /// Who asks for no other device means that of the recording.
-  LikeRecorded like_recorded() const;
-  /// The simulated device of this shape.
-  SimulatedDeviceOptions simulated() const;
-};
-
 /// The program passes a configuration string to PyTorch's allocator when a phase begins, and what
 /// it began with when the phase ends.
 struct PhaseSetting {
@@ -52,14 +34,23 @@ struct PhaseSetting {
   std::string phase;  ///< a scope that the recording annotates, every time it comes
 };
 
-/// How a recording is replayed: all that decides over the figures of a run but the strategy.
+/// How a recording is replayed: on what, and all else that decides over the
+/// figures of a run but the strategy. What is unset is as usual.
 struct Setup {
   std::string release;     ///< PyTorch's; empty: see Subject::with_release
   std::uint64_t uses = 1;  ///< how often a block is used after it was moved out
   std::vector<PhaseSetting> phase_settings;
-  DeviceShape device;
   std::vector<DeviceChoice> devices;  ///< empty: a simulated one
-  std::optional<Touch> touch;         ///< unset: what is usual on the device
+  /// The device's. Unset: that of a recorded failure; else never full, or what a real device has.
+  std::optional<Bytes> capacity;
+  bool endless = false;              ///< never full, whatever was recorded
+  std::optional<Bytes> reserve;      ///< held by others, in the capacity
+  std::optional<Bytes> granularity;  ///< above 0
+  std::optional<AddressPolicy> address_policy;
+  std::optional<Bytes> address_gap;
+  std::optional<Bytes> address_space;
+  std::vector<OtherTenant> tenants;  ///< for a simulated one only
+  std::optional<Touch> touch;        ///< unset: what is usual on the device
   CostModel cost;
   Bytes scale = 1;  ///< sizes are divided by it
   bool paced = false;
@@ -73,6 +64,11 @@ struct Setup {
   std::optional<std::uint64_t> warm_up;  ///< replays before those that count; unset: as usual
   std::uint64_t repeat = 1;              ///< replays that count; their times are taken together
   std::optional<std::size_t> points;     ///< points of each curve; unset: no picture
+
+  /// Who asks for no other device means that of the recording.
+  LikeRecorded like_recorded() const;
+  /// The simulated device that is asked for; what is unset is as usual. Throws UsageError.
+  SimulatedDeviceOptions simulated() const;
 };
 
 }  // namespace memreplay

@@ -160,7 +160,7 @@ TEST_P(Answers, TheNumberOfThreadsChangesNoByte) {
 /// A device that is too small for the recording, by so much.
 memreplay::Setup on_part_of(Bytes peak, Bytes percent) {
   memreplay::Setup setup;
-  setup.device.capacity = std::max<Bytes>(peak * percent / 100, 1);
+  setup.capacity = std::max<Bytes>(peak * percent / 100, 1);
   return setup;
 }
 
@@ -186,7 +186,7 @@ TEST_P(Answers, ExplainAndReplayGiveOneVerdict) {
       EXPECT_EQ(why.event.value_or(0), oom->event);
       if (!why.event) continue;  // not all from before the recording found room
       EXPECT_EQ(why.live_requested, oom->live);
-      const bool fits = oom->live + oom->requested <= *setup.device.capacity;
+      const bool fits = oom->live + oom->requested <= *setup.capacity;
       EXPECT_TRUE(fits || why.cause == Cause::shortage) << name_of(why.cause);
     }
   }
@@ -200,7 +200,7 @@ TEST_P(Answers, ExplainAndTuneGiveOneVerdict) {
     setups.push_back(on_part_of(whole.metrics.peak_requested, percent));
   }
   for (const auto& setup : setups) {
-    SCOPED_TRACE(setup.device.capacity.value_or(0));
+    SCOPED_TRACE(setup.capacity.value_or(0));
     const TuneAnswer tuned = answer(inputs, TuneQuestion{.setup = setup, .runs = 40}, {});
     const ExplainAnswer explained = answer(inputs, ExplainQuestion{.setup = setup, .runs = 40}, {});
     const Explanation& why = explained.devices[0].explanation;

@@ -24,7 +24,7 @@ Run by_hand(const Recording& recording, const StrategySpec& spec, const Setup& s
 
 Setup on(std::optional<Bytes> capacity) {
   Setup setup;
-  setup.device.capacity = capacity;
+  setup.capacity = capacity;
   return setup;
 }
 

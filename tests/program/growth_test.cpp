@@ -14,7 +14,7 @@ namespace {
 
 Explanation by_phase(const Recording& recording) {
   const Subject subject(recording, recording.traces[0]);
-  const ReplayedMoments moments(Contender(subject, parse_strategy("torch")), {}, {});
+  const ReplayedMoments moments(Contender(subject, parse_strategy("torch")), {});
   return explain(subject, moments, {.by_phase = true});
 }
 
@@ -82,7 +82,7 @@ TEST(Phases, AreNotLookedIntoUnlessAskedFor) {
   const Recording recording = two_scopes("forward", "backward").recording();
   const Subject subject(recording, recording.traces[0]);
   const Explanation e =
-      explain(subject, ReplayedMoments(Contender(subject, parse_strategy("torch")), {}, {}), {});
+      explain(subject, ReplayedMoments(Contender(subject, parse_strategy("torch")), {}), {});
   ASSERT_EQ(e.phases.size(), 2u);
   EXPECT_FALSE(e.phases[0].use);
 }
@@ -93,7 +93,7 @@ TEST(Phases, AgreeWithALookAtTheirEvent) {
       read_recording(std::string(MEMREPLAY_TRACES) + "/torch/layers_5.pickle");
   const Subject subject(recording, recording.traces[0]);
   const RecordedMoments recorded(subject);
-  const ReplayedMoments replayed(Contender(subject, parse_strategy("recorded")), {}, {});
+  const ReplayedMoments replayed(Contender(subject, parse_strategy("recorded")), {});
   const std::vector<const MomentSource*> sources = {&recorded, &replayed};
   for (const MomentSource* source : sources) {
     const Explanation all = explain(subject, *source, {.by_phase = true});

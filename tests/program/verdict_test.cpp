@@ -134,10 +134,10 @@ Inputs of_bundled(const std::string& name) {
 
 TEST(BothVerdicts, NoneThatServesIsNoShortage) {
   const Inputs inputs = of_bundled("torch/layers_4.pickle");
-  const BothVerdicts narrow = verdicts(inputs, {.device = {.capacity = 402'480'969}});
+  const BothVerdicts narrow = verdicts(inputs, {.capacity = 402'480'969});
   EXPECT_EQ(narrow.explained, (OomVerdict{Cause::fragmentation, false}));
   EXPECT_EQ(narrow.tuned, narrow.explained);
-  const BothVerdicts wider = verdicts(inputs, {.device = {.capacity = 410'530'588}});
+  const BothVerdicts wider = verdicts(inputs, {.capacity = 410'530'588});
   EXPECT_EQ(wider.explained, (OomVerdict{Cause::fragmentation, false}));
   EXPECT_EQ(wider.tuned, wider.explained);
 }
@@ -152,8 +152,8 @@ TEST(BothVerdicts, WhereAFailureLeavesNoEntryBothSaySo) {
 }
 
 TEST(BothVerdicts, AMemoryLimitIsOneForBoth) {
-  const BothVerdicts both = verdicts(of_bundled("torch/little_to_collect.pickle"),
-                                     {.device = {.capacity = 423 * kMiB}}, 40);
+  const BothVerdicts both =
+      verdicts(of_bundled("torch/little_to_collect.pickle"), {.capacity = 423 * kMiB}, 40);
   EXPECT_EQ(both.explained, (OomVerdict{Cause::limit, false}));
   EXPECT_EQ(both.tuned, both.explained);
 }

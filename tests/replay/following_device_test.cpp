@@ -193,7 +193,7 @@ std::vector<Address> regions_of(const Recording& recording, const char* strategy
   const Subject subject(recording, recording.traces.at(0));
   Trial trial(Contender(subject, parse_strategy(strategy)),
               {.device = {.like_recorded = LikeRecorded::addresses_and_refusals}});
-  EXPECT_EQ(trial.run({}).metrics.ooms, 0u);
+  EXPECT_EQ(trial.run().metrics.ooms, 0u);
   std::vector<Address> addresses;
   for (const SegmentInfo& segment : trial.strategy().memory_state().segments) {
     addresses.push_back(segment.address);

@@ -87,7 +87,7 @@ Heard replay_with_fault(const Fault& fault, std::uint64_t n) {
                  .memory = memory.get(),
                  .touch = Touch::all,
                  .timed = true});
-    ReplayResult result = trial.run({});
+    ReplayResult result = trial.run();
     heard.outcome.metrics = std::move(result.metrics);
     heard.outcome.finished = result.finished;
     heard.closing = *stand_in().failed_call() == '\0';

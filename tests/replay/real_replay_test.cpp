@@ -121,10 +121,12 @@ TEST_P(RealReplays, WhatIsCancelledGivesEverythingBackAndSaysWhatItFound) {
   const Subject subject(recording, recording.traces.front());
   for (const char* strategy : {"torch", "torch:expandable_segments=True", "gmlake"}) {
     Trial trial(Contender(subject, parse_strategy(strategy)),
-                {.memory = memory.get(), .touch = Touch::all, .timed = true});
+                {.stops = {.cancelled = &later.cancelled},
+                 .memory = memory.get(),
+                 .touch = Touch::all,
+                 .timed = true});
     later.cancelled = false;
-    const ReplayResult result =
-        trial.run({.stops = {.cancelled = &later.cancelled}, .watcher = &later});
+    const ReplayResult result = trial.run(&later);
     EXPECT_FALSE(result.finished);
     EXPECT_GT(result.metrics.events, 70u);
     EXPECT_LT(result.metrics.events, 200u);

@@ -21,14 +21,13 @@ inline Outcome run(const Recording& recording, std::string_view strategy, Bytes 
                    Bytes granule, RealMemory* memory, ReplayOptions replaying = {}) {
   const Subject subject(recording, recording.traces.front());
   const StrategySpec spec = parse_strategy(strategy);
-  Trial trial(Contender(subject, spec, replaying.program),
-              {.device = {.capacity = capacity, .granularity = granule},
-               .memory = memory,
-               .touch = memory ? Touch::all : Touch::none,
-               .timed = memory != nullptr});
+  replaying.device = {.capacity = capacity, .granularity = granule};
+  replaying.memory = memory;
+  replaying.touch = memory ? Touch::all : Touch::none;
+  replaying.timed = memory != nullptr;
+  Trial trial(Contender(subject, spec, replaying.program), replaying);
   Outcome outcome;
-  replaying.watcher = &outcome.holdings;
-  ReplayResult result = trial.run(replaying);
+  ReplayResult result = trial.run(&outcome.holdings);
   outcome.metrics = std::move(result.metrics);
   outcome.finished = result.finished;
   outcome.started_exact = result.started_exact;

@@ -11,13 +11,13 @@ namespace memreplay {
 namespace {
 
 ReplayResult run(const Trace& trace, const char* strategy,
-                 const SimulatedDeviceOptions& device = {}, const PlayOptions& options = {},
-                 const ProgramOptions& played = {}) {
+                 const SimulatedDeviceOptions& device = {}, const ReplayOptions& options = {},
+                 const ProgramOptions& played = {}, const Attached& attached = {}) {
   SimulatedDevice simulated(device);
   const auto made =
       make_strategy(parse_strategy(strategy),
                     {.device = simulated, .capacity = device.capacity, .pools = trace.pools});
-  return replay(program_of(trace, nullptr, played), *made, simulated, options);
+  return replay(program_of(trace, nullptr, played), *made, simulated, options, attached);
 }
 
 TEST(Replay, CountsRequestedAllocatedAndReserved) {
@@ -125,7 +125,7 @@ Trace warm_trace() {
 }
 
 TEST(Replay, ARecordedStartStateIsTakenOverWhereTheStrategyCan) {
-  const ReplayResult result = run(warm_trace(), "torch", {}, {.adopt_start = true});
+  const ReplayResult result = run(warm_trace(), "torch", {}, {}, {}, {.adopt_start = true});
   EXPECT_TRUE(result.started_exact);
   EXPECT_EQ(result.metrics.peak_requested, 600u);
   EXPECT_EQ(result.metrics.device_allocs, 0u);
@@ -172,7 +172,7 @@ TEST(Replay, AHopelessOneEnds) {
   const Trace trace = trace_of(
       {{Op::allocate, 0, 30 * kMiB}, {Op::allocate, 1, 30 * kMiB}, {Op::allocate, 2, 30 * kMiB}});
   RunSoFar seen;
-  PlayOptions options;
+  ReplayOptions options;
   options.stops.hopeless = [&](const RunSoFar& so_far) {
     seen = so_far;
     return so_far.peak_reserved > 50 * kMiB;
@@ -203,7 +203,7 @@ class Listener final : public Watcher {
 
 TEST(Replay, AnObserverIsToldWhereBlocksFromBeforeTheTraceLie) {
   Listener adopted;
-  run(warm_trace(), "torch", {}, {.adopt_start = true, .watcher = &adopted});
+  run(warm_trace(), "torch", {}, {.watcher = &adopted}, {}, {.adopt_start = true});
   EXPECT_EQ(adopted.started, (std::vector<std::pair<Slot, Address>>{{0, 0x7f0000000000}}));
   Listener placed;
   run(warm_trace(), "direct", {}, {.watcher = &placed});

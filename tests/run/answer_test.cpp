@@ -199,7 +199,7 @@ TEST(ReplayAnswer, ThePlanIsOfWhatTheRecordedProgramGot) {
 TEST(ReplayAnswer, StoppingAtAnOomIsNoInterruption) {
   ReplayQuestion question = three_strategies();
   question.setup.stop_at_oom = true;
-  question.setup.device.capacity = 200 * kMiB;
+  question.setup.capacity = 200 * kMiB;
   const ReplayAnswer answered = answer_for("torch/layers_4.pickle", question, {});
   for (const memreplay::Run& run : answered.traces.at(0).runs) {
     EXPECT_TRUE(run.stopped_at_oom);

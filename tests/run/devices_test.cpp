@@ -10,9 +10,9 @@ namespace {
 
 const InputOptions kOom{.paths = {MEMREPLAY_TRACES "/torch/gpt_train_oom.pickle"}};
 
-SizedDevice sized(const char* name, const DeviceShape& shape) {
+SizedDevice sized(const char* name, const Setup& setup) {
   const Inputs inputs({.paths = {std::string(MEMREPLAY_TRACES) + "/torch/" + name}});
-  return sized_for(inputs.chosen().front().subject({}), shape);
+  return sized_for(inputs.chosen().front().subject({}), setup);
 }
 
 TEST(SizedDevice, IsThatOfTheRecordedFailure) {
@@ -43,7 +43,7 @@ TEST(ReplayAnswer, ARecordedFailureHappensAgainUnlessItsDeviceIsLifted) {
   };
   EXPECT_EQ(replayed().runs.at(0).metrics.ooms, 1u);
   EXPECT_EQ(replayed().device.capacity, 5226 * kMiB);
-  question.setup.device.endless = true;
+  question.setup.endless = true;
   EXPECT_EQ(replayed().runs.at(0).metrics.ooms, 0u);
   EXPECT_EQ(replayed().device.capacity, std::nullopt);
 }

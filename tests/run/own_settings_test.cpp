@@ -73,12 +73,10 @@ class EndWatcher final : public Watcher {
   std::vector<std::pair<Address, Bytes>> segments;
 };
 
-memreplay::Run run_recorded(const Subject& subject, const DeviceShape& shape,
-                            EndWatcher* end = nullptr) {
+memreplay::Run run_recorded(const Subject& subject, const Setup& setup, EndWatcher* end = nullptr) {
   const Control control;
-  const Setup setup{.device = shape};
   const LateStart late(subject, replay_options(subject.trace(), setup, control));
-  return run(subject, parse_strategy("recorded"), simulated(sized_for(subject, shape)), setup, late,
+  return run(subject, parse_strategy("recorded"), simulated(sized_for(subject, setup)), setup, late,
              end, control);
 }
 
@@ -160,7 +158,7 @@ TEST(OwnSettings, OnOtherAddressesWhereTheyDecideIsNotCalledTheRecording) {
   const memreplay::Run own = run_recorded(subject, {});
   EXPECT_TRUE(own.exact);
   EXPECT_EQ(own.metrics.peak_reserved, 350 * kMiB);
-  EXPECT_EQ(run_recorded(subject, {.policy = AddressPolicy::upward}).metrics.peak_reserved,
+  EXPECT_EQ(run_recorded(subject, {.address_policy = AddressPolicy::upward}).metrics.peak_reserved,
             366 * kMiB);
 }
 

@@ -51,11 +51,11 @@ TEST_F(PhaseSettings, ComeToWhatPyTorchCountedOfAProgramThatPassedThem) {
     const std::string version = truth["torch_version"];
     spec.options.emplace_back("version", version);
     const std::string set = truth["in_load"].get<std::string>() + "@phase:load";
-    TrialOptions options;
+    ReplayOptions options;
     options.device.capacity = Bytes{81920} * kMiB;
     options.settings_calls = phased(spec, set).calls;
     ASSERT_EQ(options.settings_calls.size(), 4u);
-    const Counters counters = Trial(Contender(subject_, spec), options).run({}).metrics.counters;
+    const Counters counters = Trial(Contender(subject_, spec), options).run().metrics.counters;
     const std::map<std::string, std::int64_t> found(counters.begin(), counters.end());
     for (const auto& [name, value] : truth["memory_stats"].items()) {
       const auto counted = found.find(name);

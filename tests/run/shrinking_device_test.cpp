@@ -9,12 +9,11 @@
 namespace memreplay {
 namespace {
 
-memreplay::Run replayed(const std::string& rows, const std::string& strategy,
-                        const DeviceShape& device, bool audit = false) {
+memreplay::Run replayed(const std::string& rows, const std::string& strategy, Setup setup,
+                        bool audit = false) {
   const TemporaryFile trace(rows, ".csv");
-  ReplayQuestion question{.strategies = {parse_strategy(strategy)}};
-  question.setup.device = device;
-  question.setup.audit = audit;
+  setup.audit = audit;
+  const ReplayQuestion question{.strategies = {parse_strategy(strategy)}, .setup = setup};
   return answer(Inputs({.paths = {trace.path()}}), open_devices(question.setup), question, {})
       .traces.at(0)
       .runs.at(0);

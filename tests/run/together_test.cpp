@@ -23,9 +23,9 @@ std::shared_ptr<const Subject> subject_of(const Recording& recording) {
 }
 
 ReplayResult replayed(const Subject& subject, std::optional<Bytes> capacity = {}) {
-  TrialOptions options;
+  ReplayOptions options;
   options.device.capacity = capacity;
-  return Trial(Contender(subject, usual_strategy(subject.recording())), options).run({});
+  return Trial(Contender(subject, usual_strategy(subject.recording())), options).run();
 }
 
 std::int64_t counter(const ReplayResult& result, std::string_view name) {

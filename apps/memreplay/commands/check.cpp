@@ -142,7 +142,7 @@ void refuse_twice(std::vector<T> given, const char* what) {
 void require_sense(CheckCommand& asked, const Command& command) {
   require_paths(asked.input, command);
   const CheckQuestion& question = asked.question;
-  DeviceShape{.capacity = question.capacity}.simulated();
+  Setup{.capacity = question.capacity}.simulated();
   if (asked.baseline.empty() || asked.baseline.is_stdout()) {
     throw UsageError("against which file? (--baseline F; --update writes it)");
   }
@@ -299,8 +299,8 @@ void print_ranks_of(const CheckCommand& asked, const Printer& printer,
   Setup setup{.release = first.release};
   // Else each has the device of its own recording.
   if (all([&](const EntryCheck* entry) { return entry->setup.capacity == first.capacity; })) {
-    setup.device.capacity = first.capacity;
-    setup.device.endless =
+    setup.capacity = first.capacity;
+    setup.endless =
         !first.capacity && all([](const EntryCheck* entry) { return entry->ooms == 0; });
   }
   Progress progress(asked.reports.quiet);

@@ -30,7 +30,7 @@ struct MinimiseOption {
 /// What `convert` was asked for on the command line, and who writes it.
 struct Conversion {
   ConvertQuestion question;
-  RunOptions run;
+  ReplayQuestion run;
   MinimiseOption minimise;
   OutputPath target;
   const WriterInfo* writer = nullptr;

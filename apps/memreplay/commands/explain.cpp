@@ -110,7 +110,7 @@ class Telling {
 
 int run_explain(const Command& command, const std::vector<std::string>& arguments) {
   InputOptions input;
-  RunOptions options;
+  ReplayQuestion options;
   ReportOptions reports;
   ExplainQuestion question;
   CommandLine line(command);

@@ -85,7 +85,7 @@ FitQuestion question_of(const FitCommand& asked) {
                        .setup = asked.run.setup,
                        .cards = asked.cards,
                        .budget = asked.budget.value_or(FitQuestion().budget)};
-  if (!question.cards.empty() && question.setup.device.capacity) {
+  if (!question.cards.empty() && question.setup.capacity) {
     throw UsageError("--device-name and --capacity both say how large the device is; expected one");
   }
   return question;

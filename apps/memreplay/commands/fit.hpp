@@ -16,7 +16,7 @@ namespace memreplay {
 /// What `fit` was asked for on the command line.
 struct FitCommand {
   InputOptions input;
-  RunOptions run;
+  ReplayQuestion run;
   ReportOptions reports;
   std::vector<ChosenCard> cards;
   std::optional<std::uint64_t> budget;

@@ -12,58 +12,50 @@
 namespace memreplay {
 namespace {
 
-ReplayQuestion question_of(const RunOptions& options, bool ranked) {
-  using Usual = ReplayQuestion::Usual;
-  ReplayQuestion question{.strategies = options.strategies,
-                          .usual = ranked ? Usual::presets : Usual::recorded,
-                          .setup = options.setup,
-                          .ranked = ranked,
-                          .torch_summary = options.torch_summary};
-  if (options.plot || !options.perfetto.empty()) question.setup.points = options.points;
-  return question;
-}
-
-void add_phase_option(CommandLine& line, RunOptions& options) {
+void add_phase_option(CommandLine& line, Setup& setup) {
   const CommandLine::Group group(line, "General", Shown::in_help_all);
-  line.repeated("--set", "CONF@phase:NAME",
-                "PyTorch settings for a phase; after it the strategy's own again.",
-                [&options](const std::string& text) {
-                  options.setup.phase_settings.push_back(phase_setting(text));
-                });
+  line.repeated(
+      "--set", "CONF@phase:NAME",
+      "PyTorch settings for a phase; after it the strategy's own again.",
+      [&setup](const std::string& text) { setup.phase_settings.push_back(phase_setting(text)); });
 }
 
 int run_either(const Command& command, const std::vector<std::string>& arguments, bool ranked) {
+  using Usual = ReplayQuestion::Usual;
   InputOptions input;
-  RunOptions options;
+  ReplayQuestion question{
+      .usual = ranked ? Usual::presets : Usual::recorded, .setup = {}, .ranked = ranked};
+  RunPaths paths;
   ReportOptions reports;
   CommandLine line(command);
   add_input_options(line, input);
   add_together_options(line, input);
   add_edit_option(line, input);
   add_variation_options(line, input, AskedOfVariation::at);
-  add_run_options(line, options);
-  add_phase_option(line, options);
-  if (!ranked) add_plot_option(line, options.plot);
+  add_run_options(line, question, paths);
+  add_phase_option(line, question.setup);
+  if (!ranked) add_plot_option(line, paths.plot);
   add_report_options(line, reports);
   line.parse(arguments);
   require_paths(input, command);
-  if (input.together) options.setup.stop_at_oom = true;  // whoever is refused is gone
-  const bool usual_ones_plan = ranked && options.strategies.empty();
-  const bool in_file = !usual_ones_plan && options.setup.phase_settings.empty() &&
+  if (input.together) question.setup.stop_at_oom = true;  // whoever is refused is gone
+  if (paths.plot || !paths.perfetto.empty()) question.setup.points = paths.points;
+  const bool usual_ones_plan = ranked && question.strategies.empty();
+  const bool in_file = !usual_ones_plan && question.setup.phase_settings.empty() &&
                        input.edits.empty() && !input.variation &&
                        !input.together;  // need the whole of it
-  if (in_file && can_leave_in_file(options)) input.read.most_in_memory = kMostReadOnce;
+  if (in_file && can_leave_in_file(question, paths)) input.read.most_in_memory = kMostReadOnce;
 
   Printer printer(reports);
-  const std::vector<OpenDevice> devices = open_devices(options.setup, options.strategies);
+  const std::vector<OpenDevice> devices = open_devices(question.setup, question.strategies);
   Progress progress(reports.quiet);
   const Inputs inputs = read_inputs(input, progress);
-  RunOutputs outputs(options, reports);
+  RunOutputs outputs(paths, reports);
   const ReplayAnswer answered =
-      answer(inputs, devices, question_of(options, ranked), progress.control(), outputs.progress());
+      answer(inputs, devices, question, progress.control(), outputs.progress());
   progress.clear();
   if (!answered.interrupted) outputs.commit();
-  printer.print(answered, !takes_stdout(options));
+  printer.print(answered, !takes_stdout(paths));
   return answered.interrupted ? kInterrupted : kDone;
 }
 

@@ -75,7 +75,7 @@ void add_tune_options(CommandLine& line, TuneQuestion& q) {
 
 int run_tune(const Command& command, const std::vector<std::string>& arguments) {
   InputOptions input;
-  RunOptions options;
+  ReplayQuestion options;
   ReportOptions reports;
   TuneQuestion question;
   CommandLine line(command);

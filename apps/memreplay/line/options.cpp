@@ -46,7 +46,7 @@ TracePoint point_argument(const std::string& option, const std::string& text) {
   return {whole_argument(option, text), std::nullopt};
 }
 
-void add_replay_options(CommandLine& line, RunOptions& o) {
+void add_replay_options(CommandLine& line, ReplayQuestion& o) {
   const CommandLine::Group group(line, kAsked);
   line.value("--from", "N|Ns", "First event, or second, to measure. Default: 0.",
              [&o](const std::string& text) { o.setup.from = point_argument("--from", text); });
@@ -72,19 +72,19 @@ void add_replay_options(CommandLine& line, RunOptions& o) {
       [&o](const std::string& text) { o.setup.warm_up = whole_argument("--warm-up", text); });
 }
 
-void add_output_options(CommandLine& line, RunOptions& o) {
+void add_output_options(CommandLine& line, RunPaths& paths, ReplayQuestion& o) {
   const CommandLine::Group group(line, kOutput);
   line.output("--placements", "F", "A CSV row per event; {n} in F is the run's number.",
-              o.placements);
-  line.output("--timeline", "F", "The curves, a CSV row per event.", o.timeline);
-  line.output("--device-events", "F", "A CSV row per call to the device.", o.device_events);
-  line.output("--segments", "F", "A CSV row per segment at the end.", o.segments);
-  line.output("--perfetto", "F", "A Chrome trace of all runs, by time or event.", o.perfetto);
+              paths.placements);
+  line.output("--timeline", "F", "The curves, a CSV row per event.", paths.timeline);
+  line.output("--device-events", "F", "A CSV row per call to the device.", paths.device_events);
+  line.output("--segments", "F", "A CSV row per segment at the end.", paths.segments);
+  line.output("--perfetto", "F", "A Chrome trace of all runs, by time or event.", paths.perfetto);
   const CommandLine::Group rare(line, kOutput, Shown::in_help_all);
   line.value("--points", "N", "Most points per curve in the Chrome trace. Default: 20000.",
-             [&o](const std::string& text) {
-               o.points = whole_argument("--points", text);
-               if (o.points < kFewestPoints || o.points > kMostPoints) {
+             [&paths](const std::string& text) {
+               paths.points = whole_argument("--points", text);
+               if (paths.points < kFewestPoints || paths.points > kMostPoints) {
                  throw UsageError(fmt::format("--points is {}; expected {} to {}", text,
                                               kFewestPoints, kMostPoints));
                }
@@ -103,7 +103,7 @@ Bytes scale_argument(const std::string& text) {
   throw UsageError(fmt::format("--scale is '{}'; expected 1/N with a whole N, such as 1/16", text));
 }
 
-void add_real_device_options(CommandLine& line, RunOptions& o) {
+void add_real_device_options(CommandLine& line, ReplayQuestion& o) {
   const CommandLine::Group group(line, kDevice);
   line.repeated(
       "--device", "sim|host|cuda[:N]", "What to replay on; may be repeated. Default: sim.",
@@ -125,27 +125,25 @@ void add_real_device_options(CommandLine& line, RunOptions& o) {
              });
 }
 
-void add_device_shape(CommandLine& line, RunOptions& o) {
+void add_device_shape(CommandLine& line, ReplayQuestion& o) {
   // Said before anything is read.
-  line.check([&o] { o.setup.device.simulated(); });
+  line.check([&o] { o.setup.simulated(); });
   const CommandLine::Group group(line, kDevice);
   line.value("--capacity", "SIZE|none",
              "Memory of the device. Default: that of a recorded failure, else no limit.",
              [&o](const std::string& text) {
-               DeviceShape& device = o.setup.device;
-               device.endless = text == "none";
-               device.capacity.reset();
-               if (!device.endless) device.capacity = size_argument("--capacity", text);
+               o.setup.endless = text == "none";
+               o.setup.capacity.reset();
+               if (!o.setup.endless) o.setup.capacity = size_argument("--capacity", text);
              });
-  line.value(
-      "--reserve", "SIZE", "Memory of the device that others hold. Default: 0.",
-      [&o](const std::string& text) { o.setup.device.reserve = size_argument("--reserve", text); });
+  line.value("--reserve", "SIZE", "Memory of the device that others hold. Default: 0.",
+             [&o](const std::string& text) { o.setup.reserve = size_argument("--reserve", text); });
   const CommandLine::Group rare(line, kDevice, Shown::in_help_all);
   line.value("--granularity", "SIZE",
              "The device gives memory in multiples of this. Default: 2MiB.",
              [&o](const std::string& text) {
-               o.setup.device.granularity = size_argument("--granularity", text);
-               if (o.setup.device.granularity == 0) {
+               o.setup.granularity = size_argument("--granularity", text);
+               if (o.setup.granularity == 0) {
                  throw UsageError("--granularity is 0; expected 1 or more");
                }
              });
@@ -159,19 +157,19 @@ void add_device_shape(CommandLine& line, RunOptions& o) {
                                           AddressPolicy::first_fit};
         const auto policy = kPolicies.at(choice_argument(
             "--address-policy", text, {"auto", "cuda-linux", "upward", "downward", "first-fit"}));
-        o.setup.device.policy.reset();
-        if (policy != AddressPolicy::automatic) o.setup.device.policy = policy;
+        o.setup.address_policy.reset();
+        if (policy != AddressPolicy::automatic) o.setup.address_policy = policy;
       });
   line.value("--address-gap", "SIZE", "Unused addresses after each region. Default: 0.",
              [&o](const std::string& text) {
-               o.setup.device.address_gap = size_argument("--address-gap", text);
+               o.setup.address_gap = size_argument("--address-gap", text);
              });
   line.value("--address-space", "SIZE",
              "Size of the address space; an expandable segment reserves 9/8 of the device in it. "
              "Default: no limit.",
              [&o](const std::string& text) {
-               o.setup.device.address_space = size_argument("--address-space", text);
-               if (o.setup.device.address_space == 0) {
+               o.setup.address_space = size_argument("--address-space", text);
+               if (o.setup.address_space == 0) {
                  throw UsageError("--address-space is 0; expected the size of an address space");
                }
              });
@@ -197,15 +195,15 @@ OtherTenant tenant_argument(const std::string& text) {
   throw UsageError(fmt::format("{} is '{}'; expected TO greater than FROM", kOption, text));
 }
 
-void add_tenant_option(CommandLine& line, RunOptions& o) {
+void add_tenant_option(CommandLine& line, ReplayQuestion& o) {
   const CommandLine::Group group(line, kDevice, Shown::in_help_all);
   line.repeated(
       "--other-tenant", "SIZE@event:FROM..TO",
       "Memory that another process holds from one event until another. May be repeated.",
-      [&o](const std::string& text) { o.setup.device.tenants.push_back(tenant_argument(text)); });
+      [&o](const std::string& text) { o.setup.tenants.push_back(tenant_argument(text)); });
 }
 
-void add_cost_options(CommandLine& line, RunOptions& o) {
+void add_cost_options(CommandLine& line, ReplayQuestion& o) {
   const CommandLine::Group group(line, kDevice, Shown::in_help_all);
   line.input(
       "--cost", "F",
@@ -338,7 +336,7 @@ void add_writer_option(CommandLine& line, const WriterInfo*& writer) {
              [&writer](const std::string& text) { writer = &writer_named(text); });
 }
 
-void add_strategy_options(CommandLine& line, RunOptions& o) {
+void add_strategy_options(CommandLine& line, ReplayQuestion& o) {
   const CommandLine::Group group(line, kAsked);
   line.repeated("-s,--strategy", "S", "NAME or NAME:key=value,... May be repeated.",
                 [&o](const std::string& text) { o.strategies.push_back(parse_strategy(text)); });
@@ -351,7 +349,7 @@ void add_strategy_options(CommandLine& line, RunOptions& o) {
       [&o](const std::string& text) { o.setup.release = text; });
 }
 
-void add_start_options(CommandLine& line, RunOptions& o) {
+void add_start_options(CommandLine& line, ReplayQuestion& o) {
   const CommandLine::Group group(line, kInput, Shown::in_help_all);
   line.value("--start", "auto|cold",
              "auto: with the blocks from before the recording; cold: without. Default: auto.",
@@ -365,7 +363,7 @@ void add_start_options(CommandLine& line, RunOptions& o) {
             o.setup.ignore_empty_cache);
 }
 
-void add_simulated_device_options(CommandLine& line, RunOptions& o) {
+void add_simulated_device_options(CommandLine& line, ReplayQuestion& o) {
   const CommandLine::Group group(line, kDevice, Shown::in_help_all);
   line.value("--device", "sim", "What to replay on. Default: sim.", [](const std::string& text) {
     if (device_argument(text).kind == DeviceChoice::Kind::sim) return;
@@ -377,12 +375,12 @@ void add_simulated_device_options(CommandLine& line, RunOptions& o) {
   add_device_shape(line, o);
 }
 
-void add_device_options(CommandLine& line, RunOptions& o) {
+void add_device_options(CommandLine& line, ReplayQuestion& o) {
   add_simulated_device_options(line, o);
   add_cost_options(line, o);
 }
 
-void add_run_options(CommandLine& line, RunOptions& o) {
+void add_run_options(CommandLine& line, ReplayQuestion& o, RunPaths& paths) {
   add_strategy_options(line, o);
   add_real_device_options(line, o);
   add_device_shape(line, o);
@@ -390,7 +388,7 @@ void add_run_options(CommandLine& line, RunOptions& o) {
   add_cost_options(line, o);
   add_start_options(line, o);
   add_replay_options(line, o);
-  add_output_options(line, o);
+  add_output_options(line, paths, o);
 }
 
 void add_plot_option(CommandLine& line, bool& plot, const std::string& curves) {

@@ -9,9 +9,7 @@
 #include "line/output_file.hpp"
 #include "line/terminal.hpp"
 #include "report/formats/format.hpp"
-#include "run/inputs.hpp"
-#include "run/setup.hpp"
-#include "strategy/registry.hpp"
+#include "run/question.hpp"
 #include "trace/writer.hpp"
 
 namespace memreplay {
@@ -34,11 +32,8 @@ struct ReportOptions {
 /// memory by stacks too.
 enum class Has { text, table, stacks };
 
-/// What is replayed, on what, and which files are to be written on the way.
-struct RunOptions {
-  std::vector<StrategySpec> strategies;
-  Setup setup;
-  bool torch_summary = false;
+/// Which files runs write while they are made, and what is drawn of them.
+struct RunPaths {
   /// One file for each run.
   OutputPath placements;
   OutputPath device_events;
@@ -47,9 +42,6 @@ struct RunOptions {
   OutputPath perfetto;  ///< one file for all runs
   std::uint64_t points = 20'000;
   bool plot = false;
-
-  /// The simulated device that was asked for.
-  SimulatedDeviceOptions device() const { return setup.device.simulated(); }
 };
 
 void add_input_options(CommandLine& line, InputOptions& options);
@@ -65,15 +57,15 @@ void add_quiet_option(CommandLine& line, bool& quiet);
 /// --color.
 void add_colour_option(CommandLine& line, Colour& colour);
 /// -s, --alloc-conf, --torch-version.
-void add_strategy_options(CommandLine& line, RunOptions& options);
+void add_strategy_options(CommandLine& line, ReplayQuestion& question);
 /// The device, a simulated one.
-void add_simulated_device_options(CommandLine& line, RunOptions& options);
+void add_simulated_device_options(CommandLine& line, ReplayQuestion& question);
 /// How a recording starts, and which of its calls are left out.
-void add_start_options(CommandLine& line, RunOptions& options);
+void add_start_options(CommandLine& line, ReplayQuestion& question);
 /// A simulated device and what its calls cost.
-void add_device_options(CommandLine& line, RunOptions& options);
+void add_device_options(CommandLine& line, ReplayQuestion& question);
 /// Strategies, devices, costs and files: all options of `replay` and `compare`.
-void add_run_options(CommandLine& line, RunOptions& options);
+void add_run_options(CommandLine& line, ReplayQuestion& question, RunPaths& paths);
 
 /// Whether `curves` are drawn, by --plot and the terminal; `plot` is set when the line is parsed.
 void add_plot_option(CommandLine& line, bool& plot, const std::string& curves = "The curves");

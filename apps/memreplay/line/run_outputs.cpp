@@ -16,11 +16,11 @@ namespace {
 
 using NamedPath = std::pair<const char*, const OutputPath*>;
 
-std::array<NamedPath, 4> output_paths(const RunOptions& options) {
-  return {{{"--placements", &options.placements},
-           {"--timeline", &options.timeline},
-           {"--device-events", &options.device_events},
-           {"--segments", &options.segments}}};
+std::array<NamedPath, 4> output_paths(const RunPaths& paths) {
+  return {{{"--placements", &paths.placements},
+           {"--timeline", &paths.timeline},
+           {"--device-events", &paths.device_events},
+           {"--segments", &paths.segments}}};
 }
 
 std::unique_ptr<OutputFile> opened(const OutputPath& path, std::size_t number) {
@@ -67,11 +67,11 @@ void PerfettoFile::commit(bool quiet) {
                            path_, human_count(left_out_)));
 }
 
-RunOutputs::RunOutputs(const RunOptions& options, const ReportOptions& reports)
-    : options_(options), reports_(reports) {}
+RunOutputs::RunOutputs(const RunPaths& paths, const ReportOptions& reports)
+    : paths_(paths), reports_(reports) {}
 
 RunsProgress RunOutputs::progress() {
-  const bool watches = wants_files(options_) || !options_.perfetto.empty();
+  const bool watches = wants_files(paths_) || !paths_.perfetto.empty();
   return {.expect = [this](const Inputs& inputs, std::size_t runs) { open(inputs, runs); },
           .begin_trace = [this](const Chosen& chosen, auto&) { perfetto_->add_phases(chosen); },
           .judged = [this](const Chosen& chosen, Run& run) { add(chosen, run); },
@@ -79,13 +79,13 @@ RunsProgress RunOutputs::progress() {
 }
 
 bool RunOutputs::needs_device_log() const {
-  return !options_.device_events.empty() || !options_.perfetto.empty();
+  return !paths_.device_events.empty() || !paths_.perfetto.empty();
 }
 
 void RunOutputs::open(const Inputs& inputs, std::size_t runs) {
-  check_outputs(options_, reports_, runs);
-  perfetto_.emplace(options_.perfetto, inputs.chosen());
-  for (std::size_t number = 1; number <= runs; ++number) files_.emplace_back(options_, number);
+  check_outputs(paths_, reports_, runs);
+  perfetto_.emplace(paths_.perfetto, inputs.chosen());
+  for (std::size_t number = 1; number <= runs; ++number) files_.emplace_back(paths_, number);
 }
 
 void RunOutputs::on_run(const Subject& subject, const Trial& trial, WatcherGroup& also) {
@@ -97,7 +97,7 @@ void RunOutputs::on_run_end(const Trial& trial) { files_[begun_ - 1].finish(tria
 void RunOutputs::add(const Chosen& chosen, Run& run) {
   if (run.picture) perfetto_->add_run(chosen, run.name(), *run.picture);
   // The plot is for people; what is only for a file went there.
-  if (!options_.plot) run.picture.reset();
+  if (!paths_.plot) run.picture.reset();
 }
 
 void RunOutputs::commit() {
@@ -105,11 +105,11 @@ void RunOutputs::commit() {
   perfetto_->commit(reports_.quiet);
 }
 
-RunFiles::RunFiles(const RunOptions& options, std::size_t number)
-    : placements_(opened(options.placements, number)),
-      timeline_(opened(options.timeline, number)),
-      device_events_(opened(options.device_events, number)),
-      segments_(opened(options.segments, number)) {}
+RunFiles::RunFiles(const RunPaths& paths, std::size_t number)
+    : placements_(opened(paths.placements, number)),
+      timeline_(opened(paths.timeline, number)),
+      device_events_(opened(paths.device_events, number)),
+      segments_(opened(paths.segments, number)) {}
 
 void RunFiles::add_writers(const Trace& trace, const DeviceLog& log, WatcherGroup& also) {
   trace_ = &trace;
@@ -133,14 +133,14 @@ void RunFiles::commit() {
   }
 }
 
-bool wants_files(const RunOptions& options) {
-  const auto paths = output_paths(options);
-  return std::ranges::any_of(paths, [](const NamedPath& path) { return !path.second->empty(); });
+bool wants_files(const RunPaths& paths) {
+  const auto all = output_paths(paths);
+  return std::ranges::any_of(all, [](const NamedPath& path) { return !path.second->empty(); });
 }
 
-void check_outputs(const RunOptions& options, const ReportOptions& reports, std::size_t runs) {
-  std::size_t on_stdout = options.perfetto.is_stdout() ? 1 : 0;
-  for (const auto& [option, path] : output_paths(options)) {
+void check_outputs(const RunPaths& paths, const ReportOptions& reports, std::size_t runs) {
+  std::size_t on_stdout = paths.perfetto.is_stdout() ? 1 : 0;
+  for (const auto& [option, path] : output_paths(paths)) {
     if (path->empty()) continue;
     if (path->is_stdout()) ++on_stdout;
     if (runs > 1 && !path->of_each_run() && path->text() != "/dev/null") {
@@ -154,9 +154,8 @@ void check_outputs(const RunOptions& options, const ReportOptions& reports, std:
   if (on_stdout > 1) throw UsageError("only one output can go to standard output");
 }
 
-bool takes_stdout(const RunOptions& options) {
-  const auto paths = output_paths(options);
-  return options.perfetto.is_stdout() || std::any_of(paths.begin(), paths.end(), [](const auto& p) {
+bool takes_stdout(const RunPaths& paths) {
+  return paths.perfetto.is_stdout() || std::ranges::any_of(output_paths(paths), [](const auto& p) {
            return p.second->is_stdout();
          });
 }

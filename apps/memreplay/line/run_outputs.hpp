@@ -18,8 +18,8 @@ namespace memreplay {
 /// The files of one run, opened when this is made. Without `commit` none of them appears.
 class RunFiles {
  public:
-  /// `number` replaces {n} in the paths of `options`.
-  RunFiles(const RunOptions& options, std::size_t number);
+  /// `number` replaces {n} in `paths`.
+  RunFiles(const RunPaths& paths, std::size_t number);
 
   /// Adds the watchers that write the files. To be called once, before the replay; `trace` and
   /// `log` live until `finish`.
@@ -40,14 +40,14 @@ class RunFiles {
 };
 
 /// Whether every run is to write some file.
-bool wants_files(const RunOptions& options);
+bool wants_files(const RunPaths& paths);
 
 /// Throws UsageError where `runs` runs would write the same file, or several things are to go to
 /// standard output.
-void check_outputs(const RunOptions& options, const ReportOptions& reports, std::size_t runs);
+void check_outputs(const RunPaths& paths, const ReportOptions& reports, std::size_t runs);
 
 /// Some output of the runs goes to standard output, where a text report would be in the way.
-bool takes_stdout(const RunOptions& options);
+bool takes_stdout(const RunPaths& paths);
 
 /// The file of `--perfetto`, opened when this is made: all runs of all traces on one axis.
 class PerfettoFile {
@@ -74,8 +74,8 @@ class PerfettoFile {
 /// The files that runs are written to while they are made. Without `commit` none of them appears.
 class RunOutputs final : public Watcher {
  public:
-  /// The options outlive this.
-  RunOutputs(const RunOptions& options, const ReportOptions& reports);
+  /// Both outlive this.
+  RunOutputs(const RunPaths& paths, const ReportOptions& reports);
 
   /// What writes them. Opens the files before the runs; throws UsageError where two would write the
   /// same one.
@@ -90,7 +90,7 @@ class RunOutputs final : public Watcher {
   void open(const Inputs& inputs, std::size_t runs);
   void add(const Chosen& chosen, Run& run);
 
-  const RunOptions& options_;
+  const RunPaths& paths_;
   const ReportOptions& reports_;
   std::optional<PerfettoFile> perfetto_;
   std::deque<RunFiles> files_;  ///< by run

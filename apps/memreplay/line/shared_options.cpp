@@ -113,13 +113,13 @@ void add_place_options(CommandLine& line, PlaceBy& by, std::size_t& rows) {
              });
 }
 
-bool can_leave_in_file(const RunOptions& options) {
-  const Setup& setup = options.setup;
+bool can_leave_in_file(const ReplayQuestion& question, const RunPaths& paths) {
+  const Setup& setup = question.setup;
   const auto knows_the_future = [](const StrategySpec& spec) {
     return plan_wish(spec).has_value();
   };
-  return setup.scale == 1 && !setup.paced && setup.devices.size() < 2 && !wants_files(options) &&
-         options.perfetto.empty() && std::ranges::none_of(options.strategies, knows_the_future);
+  return setup.scale == 1 && !setup.paced && setup.devices.size() < 2 && !wants_files(paths) &&
+         paths.perfetto.empty() && std::ranges::none_of(question.strategies, knows_the_future);
 }
 
 void add_variation_options(CommandLine& line, InputOptions& options, AskedOfVariation asked) {

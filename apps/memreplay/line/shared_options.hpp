@@ -23,7 +23,7 @@ constexpr std::uint64_t kMostReadOnce = 1 << 17;
 constexpr std::uint64_t kMostReplayed = 1 << 22;
 
 /// Whether replays as asked for can be made so: nothing looks at events otherwise than in turn.
-bool can_leave_in_file(const RunOptions& options);
+bool can_leave_in_file(const ReplayQuestion& question, const RunPaths& paths = {});
 
 /// What is asked of a program at a value of its parameter at which it was not recorded.
 enum class AskedOfVariation {

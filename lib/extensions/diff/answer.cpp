@@ -25,19 +25,19 @@ SidePeaks peaks_of(const Subject& subject, const DiffQuestion& question, const C
 }
 
 // The first of them that shows how large its device was decides.
-SizedDevice device_of_both(const Subject& a, const Subject& b, const DeviceShape& shape) {
-  const SizedDevice of_a = sized_for(a, shape);
-  return of_a.from == CapacityFrom::nobody ? sized_for(b, shape) : of_a;
+SizedDevice device_of_both(const Subject& a, const Subject& b, const Setup& setup) {
+  const SizedDevice of_a = sized_for(a, setup);
+  return of_a.from == CapacityFrom::nobody ? sized_for(b, setup) : of_a;
 }
 
 RecordingsAnswer between_recordings(const Chosen& of_a, const Chosen& of_b,
                                     const DiffQuestion& question, const Control& control) {
   const Subject a = of_a.subject(control);
   const Subject b = of_b.subject(control);
-  const SizedDevice device = device_of_both(a, b, question.setup.device);
+  const SizedDevice device = device_of_both(a, b, question.setup);
   DiffQuestion asked = question;
-  asked.setup.device.capacity = device.options.capacity;
-  asked.setup.device.endless = !device.options.capacity;
+  asked.setup.capacity = device.options.capacity;
+  asked.setup.endless = !device.options.capacity;
   RecordingsAnswer answer;
   answer.a = summarise(of_a);
   answer.b = summarise(of_b);
@@ -54,7 +54,7 @@ StrategiesAnswer between_strategies(const Chosen& chosen, const DiffQuestion& qu
   const Subject subject = chosen.subject(control);
   StrategiesAnswer answer;
   answer.trace = summarise(chosen);
-  answer.device = summarise(sized_for(subject, question.setup.device));
+  answer.device = summarise(sized_for(subject, question.setup));
   answer.streams = subject.trace().streams;
   answer.model_check = model_check(subject);
   const std::vector<StrategySpec> specs =

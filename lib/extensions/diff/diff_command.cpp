@@ -41,7 +41,7 @@ void check(const DiffQuestion& question, std::size_t files, const Command& comma
 
 int run_diff(const Command& command, const std::vector<std::string>& arguments) {
   InputOptions input;
-  RunOptions run;
+  ReplayQuestion run;
   ReportOptions reports;
   DiffQuestion question;
   CommandLine line(command);

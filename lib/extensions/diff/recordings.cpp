@@ -150,7 +150,7 @@ SidePeaks replayed_peaks(const Subject& subject, const StrategySpec& spec, const
   SidePeaks peaks{.steps = steps_of(subject.recording(), trace)};
   PeakWatch watch(trace, peaks.steps);
   const LateStart late(subject, replay_options(trace, setup, control));
-  const OpenDevice device = simulated(sized_for(subject, setup.device));
+  const OpenDevice device = simulated(sized_for(subject, setup));
   peaks.run = run(subject, spec, device, setup, late, &watch, control);
   peaks.run->device = {};  // both sides have the same: the answer names it
   watch.finish(peaks);

@@ -135,7 +135,7 @@ class Comparison {
         specs_(specs),
         setup_(setup),
         control_(control),
-        device_(simulated(sized_for(subject, setup.device))),
+        device_(simulated(sized_for(subject, setup))),
         late_(subject, replay_options(subject.trace(), setup, control)),
         columns_{Columns(subject.trace().size()), Columns(subject.trace().size())} {}
 

@@ -78,14 +78,14 @@ void fold_reports(std::vector<ExplainedMessage>& messages) {
 
 /// An option that asks for what only events can show; null where there is none.
 const char* beyond_a_text(const ExplainQuestion& question) {
-  const DeviceShape& device = question.setup.device;
+  const Setup& setup = question.setup;
   if (question.at.kind != At::Kind::usual && question.at.kind != At::Kind::oom) return "--at";
   if (!question.phases.empty()) return "--phase";
   if (question.by_phase) return "--by-phase";
   if (question.growth) return "--growth";
   if (question.strategy) return "-s";
-  if (device.capacity || device.endless) return "--capacity";
-  if (device.reserve) return "--reserve";
+  if (setup.capacity || setup.endless) return "--capacity";
+  if (setup.reserve) return "--reserve";
   return question.stacks ? "memory by stack" : nullptr;
 }
 

@@ -96,7 +96,7 @@ class Minimiser {
     replaying.stops.at_oom = options_.keep != Keep::gap;
     replaying.stops.cancelled = nullptr;  // without it there is nothing to go on with
     const Contender contender(subject_, original, replaying.program);
-    result_.summary.before = replay(contender, options_.trial, replaying).result.metrics;
+    result_.summary.before = replay(contender, replaying).result.metrics;
     result_.summary.events_before = subject_.trace().size();
     const auto& oom = result_.summary.before.first_oom;
     result_.summary.kept = oom && options_.keep != Keep::gap ? kind_of(*oom) : Kept::gap;
@@ -178,11 +178,14 @@ class Minimiser {
   Outcome replay_of(const EditableTrace& story, Watcher* watcher = nullptr) {
     const Trace trace = trace_of(story, subject_.trace());
     const Subject subject(plain_, trace);
-    ReplayOptions replaying;
+    ReplayOptions replaying = options_.replaying;
+    replaying.program = {};
+    replaying.measuring = {};
+    replaying.stops = {};
     replaying.stops.at_oom = result_.summary.kept != Kept::gap || needs_no_oom_;
     replaying.watcher = watcher;
     const Contender contender(subject, spec_, replaying.program);
-    const auto [result, trial] = replay(contender, options_.trial, replaying);
+    const auto [result, trial] = replay(contender, replaying);
     ++result_.summary.replays;
     Outcome outcome{result.metrics};
     const FreeSpace space = trial->strategy().free_space();

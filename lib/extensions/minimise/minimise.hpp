@@ -14,8 +14,7 @@
 namespace memreplay {
 
 struct MinimiseOptions {
-  TrialOptions trial;
-  ReplayOptions replaying;  ///< for the whole trace: start, ignore_empty_cache, cancelled
+  ReplayOptions replaying;  ///< for the whole trace: device, start, ignore_empty_cache, cancelled
   Keep keep = Keep::automatic;
   std::uint64_t budget = MinimiseQuestion().budget;
   /// Called before each replay with the number of events left.

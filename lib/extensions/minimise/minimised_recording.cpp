@@ -20,8 +20,8 @@ StrategySpec plainly(const StrategySpec& spec, const Recording& recording) {
 }
 
 /// What shows it: the strategy with what it depends on.
-std::vector<std::string> arguments_of(const StrategySpec& spec, const TrialOptions& trial) {
-  const SimulatedDeviceOptions& device = trial.device;
+std::vector<std::string> arguments_of(const StrategySpec& spec, const ReplayOptions& options) {
+  const SimulatedDeviceOptions& device = options.device;
   const SimulatedDeviceOptions usual;
   std::vector<std::string> arguments;
   const auto add = [&](const char* option, std::string value) {
@@ -43,7 +43,7 @@ std::vector<std::string> arguments_of(const StrategySpec& spec, const TrialOptio
     add("--address-gap", size_argument(device.address_gap));
   }
   if (device.address_space) add("--address-space", size_argument(*device.address_space));
-  if (trial.uses != TrialOptions().uses) add("--uses", std::to_string(trial.uses));
+  if (options.uses != ReplayOptions().uses) add("--uses", std::to_string(options.uses));
   return arguments;
 }
 
@@ -67,11 +67,11 @@ MinimisedRecording minimised(const Recording& recording, const Trace& trace,
                              const StrategySpec& spec, const Setup& setup,
                              const MinimiseQuestion& question, const Control& control) {
   const Subject subject(recording, trace);
-  const OpenDevice device = simulated(sized_for(subject, setup.device));
-  MinimiseOptions options{.trial = trial_options(device, setup),
-                          .replaying = replay_options(trace, setup, control),
-                          .keep = question.keep,
-                          .budget = question.budget};
+  const OpenDevice device = simulated(sized_for(subject, setup));
+  MinimiseOptions options{
+      .replaying = on_device(replay_options(trace, setup, control), device, setup),
+      .keep = question.keep,
+      .budget = question.budget};
   const StrategySpec by_rules = subject.with_release(spec);
   options.trying = [&](std::uint64_t events) {
     const double left = static_cast<double>(events) / static_cast<double>(trace.size());
@@ -81,7 +81,7 @@ MinimisedRecording minimised(const Recording& recording, const Trace& trace,
   };
   const StrategySpec plain = under_release(plainly(spec, recording), by_rules.release);
   Minimised small = minimise(subject, by_rules, plain, options);
-  small.summary.arguments = arguments_of(plain, options.trial);
+  small.summary.arguments = arguments_of(plain, options.replaying);
   return {recording_of(std::move(small.trace), recording), plain, std::move(small.summary)};
 }
 

@@ -38,7 +38,7 @@ std::vector<std::string> settings_said(const ExplainedDevice& explained, const S
   if (explained.model_check && !explained.model_check->release.empty()) {
     said.push_back(fmt::format("By the rules of PyTorch {}.", explained.model_check->release));
   }
-  const auto& capacity = setup.device.capacity;
+  const auto& capacity = setup.capacity;
   said.push_back(capacity
                      ? fmt::format("Replayed on a simulated device of {}.", human_size(*capacity))
                      : "Replayed on a simulated device without a limit (--capacity gives one).");

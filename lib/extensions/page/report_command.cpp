@@ -18,7 +18,7 @@ constexpr std::uint64_t kLeastRuns = 8;
 
 struct Asked {
   InputOptions input;
-  RunOptions run;
+  ReplayQuestion run;
   PageQuestion page;
   OutputPath target;
   bool quiet = false;

@@ -145,22 +145,20 @@ std::string asked_of(const RanksQuestion& question) {
   std::string asked;
   for (const StrategySpec& spec : question.strategies) asked += spec.text + "; ";
   const Setup& setup = question.setup;
-  const SimulatedDeviceOptions device = setup.device.simulated();
+  const SimulatedDeviceOptions device = setup.simulated();
   const auto size = [](std::optional<Bytes> bytes) {
     return bytes ? std::to_string(*bytes) : std::string("-");
   };
-  const bool endless = setup.device.endless;
-  return asked + fmt::format(
-                     "torch {}, capacity {}, reserve {}, granularity {}, addresses {} {}, "
-                     "gpu {}, start {}{}{}",
-                     setup.release, endless ? "none" : size(setup.device.capacity), device.reserve,
-                     device.granularity, static_cast<int>(device.policy),
-                     size(setup.device.address_gap), question.input.gpu.value_or(-1),
-                     setup.start == StartMode::cold ? "cold" : "auto",
-                     setup.ignore_empty_cache ? ", ignoring empty_cache" : "",
-                     setup.device.address_space
-                         ? fmt::format(", {} of addresses", *setup.device.address_space)
-                         : "");
+  const bool endless = setup.endless;
+  return asked +
+         fmt::format(
+             "torch {}, capacity {}, reserve {}, granularity {}, addresses {} {}, "
+             "gpu {}, start {}{}{}",
+             setup.release, endless ? "none" : size(setup.capacity), device.reserve,
+             device.granularity, static_cast<int>(device.policy), size(setup.address_gap),
+             question.input.gpu.value_or(-1), setup.start == StartMode::cold ? "cold" : "auto",
+             setup.ignore_empty_cache ? ", ignoring empty_cache" : "",
+             setup.address_space ? fmt::format(", {} of addresses", *setup.address_space) : "");
 }
 
 RankRun rank_run(const Run& run) {

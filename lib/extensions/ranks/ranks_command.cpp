@@ -17,7 +17,7 @@ namespace {
 
 struct RanksCommand {
   RanksQuestion question;
-  RunOptions run;
+  ReplayQuestion run;
   ReportOptions reports;
   bool shard = false;
   bool merge = false;

@@ -128,13 +128,12 @@ class Player {
 
  private:
   Outcome outcome_of(const Subject& made, const StrategySpec& spec) {
-    TrialOptions trying = trial_options(job_.device, job_.question.setup);
-    trying.device.like_recorded = LikeRecorded::nothing;
-    ReplayOptions replaying;
+    ReplayOptions replaying = on_device({}, job_.device, job_.question.setup);
+    replaying.device.like_recorded = LikeRecorded::nothing;
     replaying.program.start = job_.question.setup.start;
     replaying.stops.cancelled = job_.control.stop;
     const Contender contender(made, spec, replaying.program);
-    const ReplayResult result = replay(contender, trying, replaying).result;
+    const ReplayResult result = replay(contender, replaying).result;
     const RunMetrics& m = result.metrics;
     return {m.peak_reserved, m.peak_asked, m.ooms > 0, result.finished};
   }
@@ -274,7 +273,7 @@ std::shared_ptr<const Origin> origin_of(const Subject& subject) {
 StressedDevice stressed_device(const Chosen& chosen, const StressQuestion& question,
                                const Control& control) {
   const Subject subject = chosen.subject(control);
-  const OpenDevice device = simulated(sized_for(subject, question.setup.device));
+  const OpenDevice device = simulated(sized_for(subject, question.setup));
   StressedDevice stressed;
   stressed.trace = summarise(chosen);
   stressed.device = device.summary;

@@ -21,7 +21,7 @@ constexpr std::uint64_t kMostAtOnce = 1000;
 struct StressCommand {
   InputOptions input;
   std::vector<std::string> with;
-  RunOptions run;
+  ReplayQuestion run;
   ReportOptions reports;
   StressQuestion question;
 };

@@ -11,7 +11,7 @@ namespace {
 
 struct SuggestCommand {
   InputOptions input;
-  RunOptions run;
+  ReplayQuestion run;
   ReportOptions reports;
   SuggestQuestion question;
 };
@@ -26,10 +26,9 @@ SuggestCommand parse_suggest(const Command& command, const std::vector<std::stri
       "--budget", "SIZE",
       "Memory that it has to fit in. Default: the device of a recorded failure.",
       [&](const std::string& text) { asked.question.budget = size_argument("--budget", text); });
-  line.value("--reserve", "SIZE", "Memory of the device that others hold. Default: 0.",
-             [&](const std::string& text) {
-               asked.run.setup.device.reserve = size_argument("--reserve", text);
-             });
+  line.value(
+      "--reserve", "SIZE", "Memory of the device that others hold. Default: 0.",
+      [&](const std::string& text) { asked.run.setup.reserve = size_argument("--reserve", text); });
   line.value("--only", "checkpoint|offload", "Suggest only this kind of change. Default: both.",
              [&](const std::string& text) {
                const auto only = choice_argument("--only", text, {"checkpoint", "offload"});

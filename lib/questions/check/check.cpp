@@ -59,14 +59,14 @@ std::vector<CheckedValue> values_of(const BaselineEntry& entry) {
 
 Setup setup_of(const CheckSetup& asked, StartMode start) {
   Setup setup{.start = start};
-  setup.device.capacity = asked.capacity;
-  setup.device.endless = !asked.capacity;
+  setup.capacity = asked.capacity;
+  setup.endless = !asked.capacity;
   return setup;
 }
 
 Run run_of(const Subject& subject, const CheckSetup& asked, const Setup& setup,
            const LateStart& late, Watcher* watcher, const Control& control) {
-  SizedDevice device{setup.device.simulated()};
+  SizedDevice device{setup.simulated()};
   device.unknown_size = !asked.capacity && !recorded_room(subject);
   return run(subject, under_release(parse_strategy(asked.strategy), asked.release),
              simulated(device), setup, late, watcher, control);

@@ -56,10 +56,11 @@ std::optional<Recording> replayed(const Recording& recording, const StrategySpec
       throw InputError(recording.path, "", "is of host memory; a PyTorch snapshot is of devices");
     }
     const Subject subject = Chosen{&recording, trace, made}.subject(control);
-    const OpenDevice device = simulated(sized_for(subject, setup.device));
-    const ReplayOptions replaying = replay_options(*trace, setup, control);
+    const OpenDevice device = simulated(sized_for(subject, setup));
+    const ReplayOptions replaying =
+        on_device(replay_options(*trace, setup, control), device, setup);
     const Contender contender(subject, spec, replaying.program);
-    RecordedReplay replay = record_replay(contender, trial_options(device, setup), replaying);
+    RecordedReplay replay = record_replay(contender, replaying);
     if (!replay.result.finished) return std::nullopt;
     runs.push_back(judge(contender, device, setup, control, std::move(replay.result)));
     if (control.stopped()) return std::nullopt;

@@ -325,11 +325,10 @@ MemoryState ReplayRecorder::state() {
   return state;
 }
 
-RecordedReplay record_replay(const Contender& contender, const TrialOptions& options,
-                             ReplayOptions replaying) {
+RecordedReplay record_replay(const Contender& contender, ReplayOptions replaying) {
   ReplayRecorder recorder(contender, replaying.program.start == StartMode::cold);
   replaying.watcher = &recorder;
-  auto [result, trial] = replay(contender, options, replaying);
+  auto [result, trial] = replay(contender, replaying);
   return {recorder.finish(), std::move(result)};
 }
 

@@ -107,8 +107,7 @@ struct RecordedReplay {
 };
 
 /// Replays the contender and records it. Throws as Trial does.
-RecordedReplay record_replay(const Contender& contender, const TrialOptions& options,
-                             ReplayOptions replaying);
+RecordedReplay record_replay(const Contender& contender, ReplayOptions replaying);
 
 /// The PyTorch snapshot of these replays, all of the contender's recording: stacks,
 /// texts and annotations are kept, the settings are those of the replay where it was under

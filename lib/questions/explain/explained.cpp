@@ -46,11 +46,11 @@ void replay_in(View& view, const Subject& subject, const ExplainQuestion& questi
   setup.start = question.setup.start;
   ReplayOptions replaying = replay_options(subject.trace(), setup, control);
   replaying.program.refusals_stand = view.device.unknown_size;
-  const TrialOptions trial{.device = view.device.options};
+  replaying.device = view.device.options;
   view.late = std::make_unique<LateStart>(subject, replaying);
   const Contender contender(subject, view.spec, replaying.program);
   if (view.late->applies()) {
-    const ReplayResult plain = replay(contender, trial, replaying).result;
+    const ReplayResult plain = replay(contender, replaying).result;
     view.estimate = view.late->instead_of(plain, contender, view.device.options);
   }
   if (view.estimate) {
@@ -59,11 +59,11 @@ void replay_in(View& view, const Subject& subject, const ExplainQuestion& questi
   // Behind a refused request the program would have gone another way.
   const At::Kind at = question.at.kind;
   replaying.stops.at_oom = at == At::Kind::usual || at == At::Kind::oom;
-  view.source = std::make_unique<ReplayedMoments>(contender, trial, replaying);
+  view.source = std::make_unique<ReplayedMoments>(contender, replaying);
 }
 
 // Whether all that was recorded happens on the device too, and nothing else.
-bool same_as_recorded(const Subject& subject, const SizedDevice& device, const DeviceShape& asked) {
+bool same_as_recorded(const Subject& subject, const SizedDevice& device, const Setup& asked) {
   const auto shown = recorded_room(subject);
   const auto room = device.options.room();
   if (asked.address_space) return false;
@@ -76,9 +76,9 @@ bool same_as_recorded(const Subject& subject, const SizedDevice& device, const D
 /// outlives it. O(events).
 View view_of(const Subject& subject, const ExplainQuestion& question, const Control& control) {
   View view;
-  view.device = sized_for(subject, question.setup.device);
+  view.device = sized_for(subject, question.setup);
   view.as_recorded = !question.strategy && shows_segments(subject) &&
-                     same_as_recorded(subject, view.device, question.setup.device);
+                     same_as_recorded(subject, view.device, question.setup);
   const std::string& release = question.setup.release;
   if (view.as_recorded) {
     view.spec = under_release(parse_strategy("recorded"), release);
@@ -120,12 +120,12 @@ ExplainOptions options_of(const Subject& subject, const View& view,
                          .tree = question.tree,
                          .stacks = question.stacks,
                          .by_phase = question.by_phase};
-  options.total = view.as_recorded ? question.setup.device.capacity : view.device.options.capacity;
+  options.total = view.as_recorded ? question.setup.capacity : view.device.options.capacity;
   options.reserved_for = options.total;
   if (!options.total && view.as_recorded) {
     options.reserved_for = subject.verified()->reading.device_total;
   }
-  options.address_space = question.setup.device.address_space;
+  options.address_space = question.setup.address_space;
   options.unknown_size = !view.as_recorded && view.device.unknown_size;
   if (view.model) options.settings = view.model->settings;
   return options;
@@ -133,16 +133,16 @@ ExplainOptions options_of(const Subject& subject, const View& view,
 
 // The options that ask for another device than usual.
 std::string options_like(const ExplainQuestion& question, const TraceSummary& trace) {
-  const DeviceShape& device = question.setup.device;
+  const Setup& setup = question.setup;
   std::string options;
-  if (device.capacity) options += " --capacity " + size_argument(*device.capacity);
-  if (device.endless) options += " --capacity none";
-  if (device.reserve) options += " --reserve " + size_argument(*device.reserve);
-  if (device.address_space) {
-    options += " --address-space " + size_argument(*device.address_space);
+  if (setup.capacity) options += " --capacity " + size_argument(*setup.capacity);
+  if (setup.endless) options += " --capacity none";
+  if (setup.reserve) options += " --reserve " + size_argument(*setup.reserve);
+  if (setup.address_space) {
+    options += " --address-space " + size_argument(*setup.address_space);
   }
   if (trace.devices > 1) options += fmt::format(" --gpu {}", trace.gpu);
-  if (!question.setup.release.empty()) options += " --torch-version " + question.setup.release;
+  if (!setup.release.empty()) options += " --torch-version " + setup.release;
   return options;
 }
 

@@ -187,7 +187,7 @@ Curves ReplayedMoments::curves() const {
   MomentWatch watcher(contender_.subject().trace());
   ReplayOptions replaying = replaying_;
   replaying.watcher = &watcher;
-  const ReplayResult result = replay(contender_, options_, replaying).result;
+  const ReplayResult result = replay(contender_, replaying).result;
   watcher.curves.retries = result.metrics.oom_retries;
   if (result.metrics.first_oom && watcher.curves.ooms.empty()) watcher.curves.start_refused = true;
   return std::move(watcher.curves);
@@ -198,7 +198,7 @@ std::vector<Bytes> ReplayedMoments::allocated_after(
   AllocatedLog log(events);
   ReplayOptions replaying = replaying_;
   replaying.watcher = &log;
-  replay(contender_, options_, replaying);
+  replay(contender_, replaying);
   log.bytes.resize(events.size(), 0);
   return std::move(log.bytes);
 }
@@ -206,7 +206,7 @@ std::vector<Bytes> ReplayedMoments::allocated_after(
 Moment ReplayedMoments::replayed_to(std::uint64_t to, std::uint64_t event) const {
   ReplayOptions replaying = replaying_;
   replaying.program.to = to;
-  const auto [result, trial] = replay(contender_, options_, replaying);
+  const auto [result, trial] = replay(contender_, replaying);
   const Trace& trace = contender_.subject().trace();
   Moment moment;
   moment.memory = trial->strategy().memory_state();
@@ -217,7 +217,7 @@ Moment ReplayedMoments::replayed_to(std::uint64_t to, std::uint64_t event) const
   moment.allowed = trial->strategy().free_space().obtainable;
   if (to > event) {
     const Bytes needed =
-        device_bytes_for(trace.sizes[event], contender_.model(), options_.device.granularity);
+        device_bytes_for(trace.sizes[event], contender_.model(), replaying_.device.granularity);
     moment.limited = moment.allowed < needed;
     // The device had as much and no limit is known, so it was a rule of the strategy's.
     if (moment.device_free >= needed && !moment.limited) moment.allowed = 0;

@@ -66,10 +66,8 @@ class RecordedMoments final : public MomentSource {
 /// As a strategy would have it; a replay for every question.
 class ReplayedMoments final : public MomentSource {
  public:
-  ReplayedMoments(Contender contender, TrialOptions options, ReplayOptions replaying)
-      : contender_(std::move(contender)),
-        options_(std::move(options)),
-        replaying_(std::move(replaying)) {}
+  ReplayedMoments(Contender contender, ReplayOptions replaying)
+      : contender_(std::move(contender)), replaying_(std::move(replaying)) {}
   Curves curves() const override;
   Moment before(std::uint64_t event) const override { return replayed_to(event, event); }
   Moment refused_at(std::uint64_t event) const override { return replayed_to(event + 1, event); }
@@ -79,7 +77,6 @@ class ReplayedMoments final : public MomentSource {
   Moment replayed_to(std::uint64_t to, std::uint64_t event) const;
 
   Contender contender_;
-  TrialOptions options_;
   ReplayOptions replaying_;
 };
 

@@ -33,6 +33,11 @@ struct Job {
 };
 
 /// A replay that begins as the recording does and goes as recorded.
+ReplayOptions options_on_simulated(const Job& job) {
+  return on_device(replay_options(job.subject.trace(), job.setup, job.control),
+                   simulated({job.setup.simulated()}), job.setup);
+}
+
 struct AsRecorded {
   ReplayResult result;
   Bytes held = 0;  ///< at its peak: a device with so much for the strategy suffices
@@ -41,29 +46,27 @@ struct AsRecorded {
 // Unset where the recording does not determine such a replay.
 std::optional<AsRecorded> as_recorded(const Job& job, const StrategySpec& spec,
                                       std::optional<Bytes> capacity = std::nullopt) {
-  TrialOptions trying = trial_options(simulated({job.setup.device.simulated()}), job.setup);
-  trying.device.capacity = capacity;
-  trying.watch_capacity = true;
-  ReplayOptions replaying = replay_options(job.subject.trace(), job.setup, job.control);
+  ReplayOptions replaying = options_on_simulated(job);
+  replaying.device.capacity = capacity;
+  replaying.watch_capacity = true;
   replaying.measuring.from = 0;
   const Contender contender(job.subject, spec, replaying.program);
-  auto [result, trial] = replay(contender, trying, replaying);
-  if (!result.finished || contender.start_matters(trying.device.room(), result)) {
+  auto [result, trial] = replay(contender, replaying);
+  if (!result.finished || contender.start_matters(replaying.device.room(), result)) {
     return std::nullopt;
   }
   AsRecorded found{std::move(result), trial->watch()->usage().peak_awake};
   // Who looks at the size of the device may do otherwise on the least one.
   if (capacity || !trial->watch()->asked_for_size()) return found;
   return as_recorded(job, spec,
-                     round_up(found.held + trying.device.reserve, trying.device.granularity));
+                     round_up(found.held + replaying.device.reserve, replaying.device.granularity));
 }
 
 // How a recording that starts late would have begun on another device is rehearsed: the state that
 // it began with may not even fit there.
 FitOptions options_for(const Job& job, const StrategySpec& spec) {
   FitOptions options;
-  options.trial = trial_options(simulated({job.setup.device.simulated()}), job.setup);
-  options.replaying = replay_options(job.subject.trace(), job.setup, job.control);
+  options.replaying = options_on_simulated(job);
   if (job.late.applies()) {
     options.replaying.begin_with = job.late.warm().after_earlier_steps(spec);
     if (const auto recorded = as_recorded(job, spec)) options.enough = recorded->held;
@@ -80,7 +83,7 @@ bool starts_otherwise(const Job& job, std::optional<Bytes> enough) {
 
 Run judged_there(const Job& job, const StrategySpec& spec, const Fit& fit,
                  std::optional<Bytes> enough, ReplayResult result) {
-  const Bytes room = *fit.smallest - job.setup.device.reserve.value_or(0);
+  const Bytes room = *fit.smallest - job.setup.reserve.value_or(0);
   Run there =
       judged(Contender(job.subject, spec), job.setup, room, std::move(result), std::nullopt);
   if ((fit.bounded_by_start || starts_otherwise(job, enough)) && there.exact) {
@@ -99,7 +102,7 @@ std::optional<BytesInterval> interval_of(const Job& job, const StrategySpec& spe
       run.there.metrics.moved_out_blocks != 0) {
     return std::nullopt;
   }
-  SimulatedDeviceOptions device = job.setup.device.simulated();
+  SimulatedDeviceOptions device = job.setup.simulated();
   const auto with_others = [&](Bytes held) {
     return round_up(held + device.reserve, device.granularity);
   };
@@ -137,7 +140,7 @@ FitRun fit_run(const Job& job, const StrategySpec& spec) {
   }
   run.interval = interval_of(job, spec, options.enough, run);
   if (run.fit.smallest && !job.subject.pluggable_pools().empty()) {
-    options.trial.sleeps_unseen = false;
+    options.replaying.sleeps_unseen = false;
     const FoundFit awake = fit(job.subject, spec, options);
     if (awake.fit.smallest) {
       run.interval = {run.interval ? run.interval->low : *run.fit.smallest,
@@ -171,7 +174,7 @@ void confirm(const Subject& recorded, bool begins_alike, const Job& job, const S
   } else if (as_recorded.fit.smallest && run.fit.smallest) {
     run.interval = {*as_recorded.fit.smallest,
                     round_up(*run.fit.smallest + *run.fit.smallest / kPartsOfRest,
-                             job.setup.device.simulated().granularity)};
+                             job.setup.simulated().granularity)};
   }
 }
 
@@ -187,7 +190,7 @@ void span_others(const Job& job, const MadeRecordings& made, const StrategySpec&
     if (!there.fit.smallest) return;
     span_figure(all, *run.fit.smallest, other, *there.fit.smallest);
   }
-  all.high = round_up(all.high, job.setup.device.simulated().granularity);
+  all.high = round_up(all.high, job.setup.simulated().granularity);
   run.interval = opened(all, made);
 }
 
@@ -220,9 +223,9 @@ void try_cards(const Job& job, const std::vector<StrategySpec>& strategies, Fitt
 /// one, of which nothing is set aside, is not asked about.
 Setup setup_of(const FitQuestion& question, const std::optional<SetAside>& aside) {
   Setup setup = question.setup;
-  if (question.cards.size() == 1) setup.device.capacity = question.cards[0].card.total;
-  if (question.cards.size() > 1) setup.device.endless = true;
-  if (aside) setup.device.reserve = aside->bytes();
+  if (question.cards.size() == 1) setup.capacity = question.cards[0].card.total;
+  if (question.cards.size() > 1) setup.endless = true;
+  if (aside) setup.reserve = aside->bytes();
   return setup;
 }
 
@@ -231,7 +234,7 @@ FittedDevice fitted_device(const Chosen& chosen, const FitQuestion& question,
   const Subject recorded = chosen.subject(control);
   std::optional<std::vector<CardTraits>> processes;
   const auto aside_on = [&](const Card& card) {
-    if (const auto& reserve = question.setup.device.reserve) return SetAside{.others = *reserve};
+    if (const auto& reserve = question.setup.reserve) return SetAside{.others = *reserve};
     if (!processes) processes = processes_of(recorded);
     return set_aside_on(card, *processes);
   };
@@ -248,10 +251,10 @@ FittedDevice fitted_device(const Chosen& chosen, const FitQuestion& question,
     whole.emplace(made.recording, made.trace(), made.origin);
   }
   const Subject& subject = whole ? *whole : recorded;
-  SizedDevice device = sized_for(subject, setup.device);
+  SizedDevice device = sized_for(subject, setup);
   // The least on which what was recorded happens answers no question here.
-  if (device.from == CapacityFrom::recorded_retries) device = {setup.device.simulated()};
-  setup.device.capacity = device.options.capacity;
+  if (device.from == CapacityFrom::recorded_retries) device = {setup.simulated()};
+  setup.capacity = device.options.capacity;
   FittedDevice fitted;
   fitted.trace = summarise(chosen);
   fitted.completed = completed.has_value();
@@ -260,7 +263,7 @@ FittedDevice fitted_device(const Chosen& chosen, const FitQuestion& question,
     fitted.device.name = question.cards[0].card.name;
     fitted.device.set_aside = aside;
   }
-  fitted.reserve = setup.device.reserve.value_or(0);
+  fitted.reserve = setup.reserve.value_or(0);
   fitted.set_aside = aside;
   fitted.state_beyond = state_beyond(subject.trace(), device.options.room(), setup.start);
   fitted.nothing_requested = !requests_anything(*chosen.trace);

@@ -104,8 +104,8 @@ std::optional<GivenDevice> runs_on_card(const Subject& subject, const StrategySp
                                         const SetAside& aside) {
   const auto runs_with = [&](Bytes usable) {
     if (usable == 0) return std::optional(GivenDevice{});
-    options.trial.device.capacity = std::max(card.total, usable);
-    options.trial.device.reserve = *options.trial.device.capacity - usable;
+    options.replaying.device.capacity = std::max(card.total, usable);
+    options.replaying.device.reserve = *options.replaying.device.capacity - usable;
     return runs_on(subject, spec, options);
   };
   const BytesInterval usable = usable_on(card, aside);

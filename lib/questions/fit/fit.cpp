@@ -33,7 +33,7 @@ class Search {
  public:
   Search(const Subject& subject, const StrategySpec& spec, const FitOptions& options)
       : options_(options), contender_(subject, spec, options.replaying.program) {
-    options_.trial.watch_capacity = true;
+    options_.replaying.watch_capacity = true;
     options_.replaying.stops.at_oom = true;
     options_.replaying.measuring.from = 0;
     if (options_.enough) {
@@ -43,7 +43,7 @@ class Search {
   }
 
   FoundFit run() {
-    const std::optional<Bytes> capacity = options_.trial.device.capacity;
+    const std::optional<Bytes> capacity = options_.replaying.device.capacity;
     const bool fits_somewhere = look_without_limit();
     if (capacity && fit_.finished) fit_.given = ask(*capacity);
     if (!fits_somewhere || !find_any()) return found();
@@ -82,9 +82,9 @@ class Search {
 
   FoundFit found() { return {std::move(fit_), std::move(there_)}; }
 
-  Bytes granule() const { return options_.trial.device.granularity; }
+  Bytes granule() const { return options_.replaying.device.granularity; }
   Bytes with_others(Bytes held) const {
-    return round_up(held + options_.trial.device.reserve, granule());
+    return round_up(held + options_.replaying.device.reserve, granule());
   }
 
   bool suffices(Bytes capacity) const {
@@ -100,12 +100,12 @@ class Search {
                             static_cast<double>(std::max<std::uint64_t>(options_.budget, 1))));
     }
     spent_ += kEventsOfReplay + kCostOfLane * contender_.subject().trace().lanes.size();
-    TrialOptions trying = options_.trial;
+    ReplayOptions trying = options_.replaying;
     trying.device.capacity = capacity;
     // The capacity decides over refusals, not the recording.
     trying.device.like_recorded = std::min(trying.device.like_recorded, LikeRecorded::addresses);
     Attempt attempt;
-    auto [result, trial] = replay(contender_, trying, options_.replaying);
+    auto [result, trial] = replay(contender_, trying);
     attempt.result = std::move(result);
     ++fit_.replays;
     const RunMetrics& m = attempt.result.metrics;
@@ -283,7 +283,7 @@ FoundFit fit(const Subject& subject, const StrategySpec& spec, const FitOptions&
 
 std::optional<GivenDevice> runs_on(const Subject& subject, const StrategySpec& spec,
                                    const FitOptions& options) {
-  return Search(subject, spec, options).ask(*options.trial.device.capacity);
+  return Search(subject, spec, options).ask(*options.replaying.device.capacity);
 }
 
 }  // namespace memreplay

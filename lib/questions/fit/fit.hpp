@@ -16,9 +16,9 @@
 namespace memreplay {
 
 struct FitOptions {
-  /// Its capacity, where there is one, is a device on which the recording is to run.
-  TrialOptions trial;
-  ReplayOptions replaying;  ///< all of the recording is measured: `from` is 0
+  /// All of the recording is measured. The capacity of its device, where there is one, is that of
+  /// one on which the recording is to run.
+  ReplayOptions replaying;
   /// Events that the search may replay, and some for each replay. What it found by then is the
   /// answer.
   std::uint64_t budget = 400'000'000;
@@ -43,7 +43,7 @@ struct FoundFit {
 /// tried granule by granule. Throws UsageError where the strategy cannot be made.
 FoundFit fit(const Subject& subject, const StrategySpec& spec, const FitOptions& options);
 
-/// Whether the recording runs without an OOM on the device in `trial`; unset where cancelled.
+/// Whether the recording runs without an OOM on the device of the options; unset where cancelled.
 std::optional<GivenDevice> runs_on(const Subject& subject, const StrategySpec& spec,
                                    const FitOptions& options);
 

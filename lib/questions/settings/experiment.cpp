@@ -41,7 +41,8 @@ Experiment try_on(const Bench& bench, const StrategySpec& spec, ReplayOptions re
     const Subject& subject = *bench.subjects[i];
     replaying.program.refusals_stand = i < bench.unknown_size.size() && bench.unknown_size[i];
     const Contender contender(subject, spec);
-    auto [result, trial] = replay(contender, {.device = bench.devices[i]}, replaying);
+    replaying.device = bench.devices[i];
+    auto [result, trial] = replay(contender, replaying);
     experiment.cancelled |= !result.finished && !experiment.given_up;
     if (const auto* torch = dynamic_cast<const torch::Allocator*>(&trial->strategy())) {
       experiment.shown.narrow(*torch);

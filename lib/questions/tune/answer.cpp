@@ -164,7 +164,7 @@ void add_to_answer(const Chosen& chosen, const Subject& subject, const SizedDevi
 /// Puts a recording on the bench, with the device that it gets, and says what it is.
 void add_to_bench(const Chosen& chosen, const Subject& subject, const TuneQuestion& question,
                   Bench& bench, TuneAnswer& answer) {
-  const SizedDevice device = sized_for(subject, question.setup.device);
+  const SizedDevice device = sized_for(subject, question.setup);
   bench.subjects.push_back(&subject);
   bench.devices.push_back(device.options);
   bench.assumed_size.push_back(device.from == CapacityFrom::recorded_retries);
@@ -179,7 +179,7 @@ TuneAnswer answer_without_requests(const Inputs& inputs, const TuneQuestion& que
   answer.nothing_requested = true;
   for (const Chosen& chosen : inputs.chosen()) {
     const Subject subject = chosen.subject(control);
-    add_to_answer(chosen, subject, sized_for(subject, question.setup.device), answer);
+    add_to_answer(chosen, subject, sized_for(subject, question.setup), answer);
   }
   answer.interrupted = control.stopped();
   return answer;

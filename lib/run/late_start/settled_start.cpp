@@ -77,7 +77,7 @@ std::vector<WithStart> with_starts(const Subject& of, const MadeRecording& sprea
 
 double peak_reserved(const Subject& subject) {
   const Contender usual(subject, usual_strategy(subject.recording()));
-  return static_cast<double>(replay(usual, {}, {}).result.metrics.peak_reserved);
+  return static_cast<double>(replay(usual, {}).result.metrics.peak_reserved);
 }
 
 /// Segments of large blocks in the order in which they were obtained.

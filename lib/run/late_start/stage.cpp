@@ -224,7 +224,7 @@ std::optional<StageOutcome> Stage::outcome(const Preparation& preparation) {
 }
 
 StageOutcome Stage::measure(Scene scene) const {
-  PlayOptions playing{.stops = replaying_.stops, .measuring = replaying_.measuring};
+  ReplayOptions playing{.stops = replaying_.stops, .measuring = replaying_.measuring};
   playing.stops.progress = nullptr;
   playing.begin_with = [&](Strategy&, DeviceModel&, std::span<Placement> by_slot) {
     std::ranges::copy(scene.placed, by_slot.begin());

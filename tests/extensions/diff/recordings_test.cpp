@@ -120,8 +120,8 @@ TEST(RecordingsDiff, UnderAStrategyOnlyWhatWasServedIsHeld) {
   const Recording a = asking("a.py:1 f", {600, 600});
   const Subject subject(a, a.traces[0]);
   memreplay::Setup setup;
-  setup.device.capacity = 1000;
-  setup.device.granularity = 1;
+  setup.capacity = 1000;
+  setup.granularity = 1;
   const auto replayed = [&] {
     return replayed_peaks(subject, parse_strategy("direct"), setup, {});
   };

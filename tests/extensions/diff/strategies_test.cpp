@@ -13,8 +13,8 @@ namespace {
 StrategiesDiff diff_of(const Recording& recording, const char* a, const char* b,
                        std::optional<Bytes> capacity = {}) {
   Setup setup;
-  setup.device.granularity = 1;
-  setup.device.capacity = capacity;
+  setup.granularity = 1;
+  setup.capacity = capacity;
   return diff_strategies(Subject(recording, recording.traces[0]),
                          {parse_strategy(a), parse_strategy(b)}, setup, {});
 }

@@ -39,7 +39,7 @@ Recording growing_program(std::size_t events, bool large_requests) {
 
 Minimised small_of(const Recording& recording, const std::string& strategy,
                    std::optional<Bytes> capacity, MinimiseOptions options = {}) {
-  options.trial.device.capacity = capacity;
+  options.replaying.device.capacity = capacity;
   const Subject subject(recording, recording.traces[0]);
   const StrategySpec spec = parse_strategy(strategy);
   return minimise(subject, spec, spec, options);
@@ -52,7 +52,7 @@ RunMetrics replayed(const Trace& trace, const std::string& strategy,
   const Subject subject(recording, recording.traces[0]);
   Trial trial(Contender(subject, parse_strategy(strategy)),
               {.device = SimulatedDeviceOptions{.capacity = capacity}});
-  return trial.run({}).metrics;
+  return trial.run().metrics;
 }
 
 class MinimiseUnder : public testing::TestWithParam<const char*> {};

@@ -24,7 +24,7 @@ PlacedBlocks placed(const Recording& recording, const Trace& trace, const char* 
   Trial trial(Contender(subject, parse_strategy(strategy)),
               {.device = {.capacity = capacity, .granularity = 512}, .log_device = true});
   PlaceRecorder recorder(subject.trace(), picture, trial.log());
-  trial.run({.watcher = &recorder});
+  trial.run(&recorder);
   return recorder.finish();
 }
 
@@ -129,7 +129,7 @@ TEST(PlacedBlocks, TheReservedPeakIsThatOfTheReplayForEveryBundledRecording) {
       for (const std::optional<Bytes> capacity : {std::optional<Bytes>(), {300 * kMiB}}) {
         Trial trial(Contender(subject, parse_strategy(strategy)),
                     {.device = {.capacity = capacity}});
-        const RunMetrics truth = trial.run({}).metrics;
+        const RunMetrics truth = trial.run().metrics;
         const PlacedBlocks blocks = placed(recording, trace, strategy, capacity);
         if (strategy == std::string("direct")) continue;  // it depends on the granularity
         EXPECT_EQ(highest(blocks), static_cast<std::int64_t>(truth.peak_reserved))

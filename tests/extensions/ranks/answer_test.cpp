@@ -184,7 +184,7 @@ TEST_F(RanksTest, WhyTheWorstDiedIsExplainedFromItsRecording) {
   rank(0, {40});
   rank(1, {40, 40});
   RanksQuestion question{.input = {.paths = {folder_.string()}}, .jobs = 1};
-  question.setup.device.capacity = 64 * kMiB;
+  question.setup.capacity = 64 * kMiB;
   RanksAnswer ranks = answer(ranks_part(question, {}));
   explain_worst(ranks, question, {});
   ASSERT_TRUE(ranks.why);

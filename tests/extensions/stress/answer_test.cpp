@@ -41,7 +41,7 @@ TEST(StressAnswer, TheMarginHoldsTheLargestOfFewOrders) {
 
 TEST(StressAnswer, OrdersThatRunOutOfMemoryAreCountedAndLeaveNoMargin) {
   StressQuestion question;
-  question.setup.device.capacity = Bytes{300} << 20;
+  question.setup.capacity = Bytes{300} << 20;
   const StressAnswer answered = answer_for("torch/seq_growth.pickle", question);
   EXPECT_GT(only_run(answered).orders_with_oom, 0u);
   EXPECT_FALSE(only_run(answered).margin);

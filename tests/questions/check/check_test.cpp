@@ -28,9 +28,10 @@ Watched watched(const Recording& recording, const Trace& trace, const char* stra
   const Subject subject(recording, trace);
   SimulatedDeviceOptions device{.capacity = capacity};
   if (recording.format == "csv") device.granularity = 1;
-  Trial trial(Contender(subject, parse_strategy(strategy)), {.device = device});
+  Trial trial(Contender(subject, parse_strategy(strategy)),
+              {.program = {.start = start}, .device = device});
   RunWatch watch(subject.trace(), trial.usage(), limits);
-  const ReplayResult result = trial.run({.program = {.start = start}, .watcher = &watch});
+  const ReplayResult result = trial.run(&watch);
   return {watch.so_far(), result.metrics, watch.over_since(), watch.live_at_peak()};
 }
 

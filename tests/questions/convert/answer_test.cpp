@@ -38,7 +38,7 @@ TEST(ConvertAnswer, OfALateStartTheProgramItselfIsEstimated) {
 TEST(ConvertAnswer, AMinimisedTraceStandsForTheWhole) {
   ConvertQuestion question = question_of("torch/gpt_train_oom.pickle");
   question.strategy = parse_strategy("recorded");
-  question.setup.device.capacity = 5226 * kMiB;
+  question.setup.capacity = 5226 * kMiB;
   question.minimise = MinimiseQuestion{};
   question.with_addresses = false;
   question.one_device = true;

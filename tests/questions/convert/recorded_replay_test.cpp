@@ -37,7 +37,7 @@ Recording recorded(const Recording& source, const std::string& strategy,
   const Subject subject(source, source.traces.front());
   std::vector<Trace> traces;
   RecordedReplay replay =
-      record_replay(Contender(subject, spec, ProgramOptions{}), {.device = device}, {});
+      record_replay(Contender(subject, spec, ProgramOptions{}), {.device = device});
   traces.push_back(std::move(replay.trace));
   if (result != nullptr) *result = std::move(replay.result);
   return read_again(snapshot_of(Contender(subject, spec), std::move(traces)));
@@ -67,7 +67,7 @@ TEST(RecordedReplay, IsVerifiedExactlyAndReplaysToTheSamePeaks) {
       const Trace& trace = again.traces.at(0);
       EXPECT_EQ(verify(again, trace).verdict, Verdict::exact) << name << " " << strategy;
       const Subject subject(again, trace);
-      const ReplayResult result = Trial(Contender(subject, parse_strategy("recorded")), {}).run({});
+      const ReplayResult result = Trial(Contender(subject, parse_strategy("recorded")), {}).run();
       EXPECT_EQ(result.metrics.peak_requested, made.metrics.peak_requested) << name;
       EXPECT_EQ(result.metrics.peak_allocated, made.metrics.peak_allocated) << name;
       EXPECT_EQ(result.metrics.peak_reserved, made.metrics.peak_reserved) << name;
@@ -86,7 +86,7 @@ TEST(RecordedReplay, OfAnAllocatorThatPadsAndAlignsIsExplainedByWhatItShows) {
     const Subject subject(source, source.traces.front());
     const StrategySpec spec = parse_strategy("torch:version=2.6,expandable_segments=True");
     std::vector<Trace> traces;
-    RecordedReplay replay = record_replay(Contender(subject, spec, ProgramOptions{}), {}, {});
+    RecordedReplay replay = record_replay(Contender(subject, spec, ProgramOptions{}), {});
     traces.push_back(std::move(replay.trace));
     Recording recording = snapshot_of(Contender(subject, spec), std::move(traces));
     recording.settings = {.oldest_release = "2.6"};
@@ -100,7 +100,7 @@ TEST(RecordedReplay, OfAnAllocatorThatPadsAndAlignsIsExplainedByWhatItShows) {
     EXPECT_EQ(verified.reading.large_alignment, alignment);
     const Subject read(again, trace);
     EXPECT_EQ(usual_strategy(again).name, "recorded");
-    const ReplayResult result = Trial(Contender(read, parse_strategy("recorded")), {}).run({});
+    const ReplayResult result = Trial(Contender(read, parse_strategy("recorded")), {}).run();
     EXPECT_EQ(result.metrics.peak_reserved, replay.result.metrics.peak_reserved);
     EXPECT_EQ(result.metrics.peak_allocated, replay.result.metrics.peak_allocated);
   }

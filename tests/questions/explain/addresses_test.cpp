@@ -238,7 +238,7 @@ Explanation replayed(const char* strategy, const SimulatedDeviceOptions& device,
   options.total = options.reserved_for = device.capacity;
   options.address_space = device.address_space;
   options.settings = subject.model_of(spec)->settings;
-  return explain(subject, ReplayedMoments(Contender(subject, spec), {device, {}}, {}), options);
+  return explain(subject, ReplayedMoments(Contender(subject, spec), {.device = device}), options);
 }
 
 TEST(Addresses, ADeviceWithAnEndOfAddressesRefusesTheStreamBeyondIt) {

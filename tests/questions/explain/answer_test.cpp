@@ -84,7 +84,7 @@ TEST(ExplainAnswer, ItsVerdictWaitsForNoSearch) {
 TEST(ExplainAnswer, OnASmallerDeviceItFailsWhereTheReplayDoes) {
   const Inputs inputs = bundled("warm_ring.pickle");
   ExplainQuestion question{.runs = 8};
-  question.setup.device.capacity = 300 * kMiB;
+  question.setup.capacity = 300 * kMiB;
   const ExplainAnswer explained = answer(inputs, question, {});
   ReplayQuestion replay{.setup = question.setup};
   const ReplayAnswer replayed = answer(inputs, open_devices(replay.setup), replay, {});
@@ -96,7 +96,7 @@ TEST(ExplainAnswer, OnASmallerDeviceItFailsWhereTheReplayDoes) {
 
 TEST(ExplainAnswer, OnAnEndlessDeviceARecordedOomDoesNotHappen) {
   ExplainQuestion question{.runs = 8};
-  question.setup.device.endless = true;
+  question.setup.endless = true;
   const ExplainAnswer explained = answer(bundled("gpt_train_oom.pickle"), question, {});
   EXPECT_EQ(explained.devices[0].explanation.cause, Cause::none);
   EXPECT_FALSE(explained.devices[0].device.capacity);
@@ -134,8 +134,8 @@ TEST(ExplainAnswer, StoppedBeforeTheSearchItKeepsWhatIsKnown) {
 
 TEST(ExplainAnswer, OtherCommandsAreToLookAtTheSameDevice) {
   ExplainQuestion question{.runs = 8};
-  question.setup.device.capacity = 5000 * kMiB;
-  question.setup.device.reserve = 8 * kMiB;
+  question.setup.capacity = 5000 * kMiB;
+  question.setup.reserve = 8 * kMiB;
   const ExplainAnswer explained = answer(bundled("gpt_train_oom.pickle"), question, {});
   EXPECT_EQ(explained.devices[0].options, " --capacity 5000MiB --reserve 8MiB");
 }

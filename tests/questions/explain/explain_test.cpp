@@ -31,7 +31,7 @@ Explanation explained_under(const Recording& recording, std::string_view strateg
                             const ExplainOptions& options = {}) {
   const Subject subject(recording, recording.traces[0]);
   return explain(subject,
-                 ReplayedMoments(Contender(subject, parse_strategy(strategy)), {device, {}}, {}),
+                 ReplayedMoments(Contender(subject, parse_strategy(strategy)), {.device = device}),
                  options);
 }
 
@@ -264,7 +264,8 @@ TEST_P(ExplainBundled, TheRecordedMemoryIsThatOfTheModel) {
   SimulatedDeviceOptions device;
   if (const auto room = recorded_room(subject)) device.capacity = room->bytes;
   const RecordedMoments recorded(subject);
-  const ReplayedMoments replayed(Contender(subject, parse_strategy("recorded")), {device, {}}, {});
+  const ReplayedMoments replayed(Contender(subject, parse_strategy("recorded")),
+                                 {.device = device});
   const std::uint64_t events = subject.trace().size();
   std::uint64_t compared = 0;
   for (std::uint64_t event = 0; event <= events; event += std::max<std::uint64_t>(events / 7, 1)) {

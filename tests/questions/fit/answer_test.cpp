@@ -38,7 +38,7 @@ TEST(FitAnswer, ACardIsTheDeviceAndItsContextAndLibrariesAreReserved) {
 
 TEST(FitAnswer, WhoSaysWhatOthersHoldHasThatAlone) {
   FitQuestion question{.cards = {card_named("T4")}};
-  question.setup.device.reserve = kMiB;
+  question.setup.reserve = kMiB;
   const FitAnswer answered = answer_for("torch/layers_4.pickle", question);
   EXPECT_EQ(answered.devices.at(0).set_aside->bytes(), kMiB);
   EXPECT_EQ(answered.devices.at(0).set_aside->context, 0u);
@@ -83,8 +83,7 @@ TEST(FitAnswer, AsMuchAsWasRecordedSufficesForALateRecording) {
   EXPECT_EQ(run.interval->high, 490 * kMiB);
   EXPECT_LE(run.interval->low, run.fit.smallest);
   EXPECT_GE(run.interval->low, run.there.metrics.peak_asked);
-  const FitAnswer given =
-      answer_for("torch/warm_ring.pickle", {.setup = {.device = {.capacity = 490 * kMiB}}});
+  const FitAnswer given = answer_for("torch/warm_ring.pickle", {.setup = {.capacity = 490 * kMiB}});
   EXPECT_TRUE(given.devices.at(0).runs.at(0).fit.given->fits);
 }
 

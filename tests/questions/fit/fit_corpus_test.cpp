@@ -47,8 +47,8 @@ TEST(FitCorpus, ARecordingFitsTheDeviceOnWhichItRan) {
     if (subject.verified()->verdict != Verdict::exact) continue;
     FitOptions options;
     options.budget = 1'000'000;
-    options.trial.device.capacity = sidecar.at("capacity_mib").get<Bytes>() * kMiB;
-    options.trial.device.reserve = sidecar.at("context_mib").get<Bytes>() * kMiB;
+    options.replaying.device.capacity = sidecar.at("capacity_mib").get<Bytes>() * kMiB;
+    options.replaying.device.reserve = sidecar.at("context_mib").get<Bytes>() * kMiB;
     const Fit fit = memreplay::fit(subject, parse_strategy("recorded"), options).fit;
     const bool went_through = subject.trace().coverage.complete &&
                               sidecar.at("memory_stats").at("num_ooms").get<int>() == 0;
@@ -57,10 +57,10 @@ TEST(FitCorpus, ARecordingFitsTheDeviceOnWhichItRan) {
     (went_through ? ran : died) += 1;
     proven += fit.proven_smallest();
     if (went_through) {
-      EXPECT_LE(fit.smallest, options.trial.device.capacity);
-    } else if (*fit.smallest <= *options.trial.device.capacity) {
+      EXPECT_LE(fit.smallest, options.replaying.device.capacity);
+    } else if (*fit.smallest <= *options.replaying.device.capacity) {
       // A smaller device would have done: a retry there goes another way.
-      EXPECT_GE(fit.fails_again, options.trial.device.capacity);
+      EXPECT_GE(fit.fails_again, options.replaying.device.capacity);
     }
   }
   EXPECT_GT(ran, 30u);
@@ -72,12 +72,11 @@ TEST(FitCorpus, ARecordingFitsTheDeviceOnWhichItRan) {
 /// Unset: it fits.
 std::optional<Recording> cut_at_oom(const Recording& whole, Bytes capacity) {
   const Subject subject(whole, whole.traces.at(0));
-  TrialOptions device;
-  device.device.capacity = capacity;
   ReplayOptions until;
+  until.device.capacity = capacity;
   until.stops.at_oom = true;
   const auto oom =
-      Trial(Contender(subject, parse_strategy("recorded")), device).run(until).metrics.first_oom;
+      Trial(Contender(subject, parse_strategy("recorded")), until).run().metrics.first_oom;
   if (!oom) return std::nullopt;
   Recording cut = whole;
   Trace& trace = cut.traces[0];

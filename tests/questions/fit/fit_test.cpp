@@ -126,7 +126,7 @@ Fit fit_of(const Recording& recording, const std::string& strategy,
 
 bool fits_on(const Recording& recording, const std::string& strategy, Bytes capacity,
              FitOptions options = {}) {
-  options.trial.device.capacity = capacity;
+  options.replaying.device.capacity = capacity;
   const Subject subject(recording, recording.traces[0]);
   return runs_on(subject, parse_strategy(strategy), options)->fits;
 }
@@ -175,7 +175,7 @@ TEST(Fit, WithRetriesIsSmallerThanWithout) {
 TEST(Fit, WhatOthersHoldIsPartOfTheAnswer) {
   const Recording recording = RecordingWriter().alloc(0, 20 * kMiB).free(0).recording();
   FitOptions options;
-  options.trial.device.reserve = 7 * kMiB;
+  options.replaying.device.reserve = 7 * kMiB;
   EXPECT_EQ(fit_of(recording, "torch", options).smallest, 28 * kMiB);
 }
 
@@ -206,19 +206,19 @@ TEST(Fit, NoDeviceIsSmallerThanWhatARecordingStartsWith) {
 TEST(Fit, SaysWhetherItFitsTheGivenDevice) {
   const Recording recording = RecordingWriter().alloc(0, 20 * kMiB).recording();
   FitOptions options;
-  options.trial.device.capacity = 19 * kMiB;
+  options.replaying.device.capacity = 19 * kMiB;
   const Fit small = fit_of(recording, "torch", options);
   EXPECT_FALSE(small.given->fits);
   EXPECT_EQ(small.given->first_oom->event, 0u);
   EXPECT_EQ(small.smallest, 20 * kMiB);
-  options.trial.device.capacity = 20 * kMiB;
+  options.replaying.device.capacity = 20 * kMiB;
   EXPECT_TRUE(fit_of(recording, "torch", options).given->fits);
 }
 
 TEST(Fit, AStrategyThatCannotBeginOnTheGivenDeviceDoesNotFitThere) {
   const Recording recording = RecordingWriter().alloc(0, 20 * kMiB).recording();
   FitOptions options;
-  options.trial.device.capacity = kMiB;
+  options.replaying.device.capacity = kMiB;
   const Fit fit = fit_of(recording, "rmm-arena", options);
   EXPECT_FALSE(fit.given->fits);
   EXPECT_TRUE(fit.smallest);
@@ -286,14 +286,14 @@ Tried tried_all(const Recording& recording, const std::string& strategy, Bytes g
   const StrategySpec spec = parse_strategy(strategy);
   Tried tried;
   for (Bytes capacity = granule; capacity < to; capacity += granule) {
-    TrialOptions options;
+    ReplayOptions options;
     options.device.capacity = capacity;
     options.device.granularity = granule;
     bool fits = false;
     std::uint64_t retries = 0;
     try {
       const RunMetrics metrics =
-          Trial(Contender(subject, spec, ProgramOptions{}), options).run({}).metrics;
+          Trial(Contender(subject, spec, ProgramOptions{}), options).run().metrics;
       fits = metrics.ooms == 0;
       retries = metrics.oom_retries;
     } catch (const std::exception&) {  // cannot be made on so small a device

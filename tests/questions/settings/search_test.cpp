@@ -50,7 +50,7 @@ TuneResult tuned(const Recording& recording, TuneOptions options) {
 RunMetrics replayed(const Recording& recording, const std::string& conf,
                     const SimulatedDeviceOptions& device = {}) {
   const Subject subject(recording, recording.traces[0]);
-  return Trial(Contender(subject, torch_spec_from_conf(conf)), {.device = device}).run({}).metrics;
+  return Trial(Contender(subject, torch_spec_from_conf(conf)), {.device = device}).run().metrics;
 }
 
 using Figures = std::tuple<Bytes, std::uint64_t, std::uint64_t, std::uint64_t>;

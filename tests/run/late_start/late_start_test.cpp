@@ -39,8 +39,8 @@ TEST(WarmStart, TheTruthOfACutRecordingLiesInItsInterval) {
     for (const char* conf : {"expandable_segments:True", "max_split_size_mb:20",
                              "roundup_power2_divisions:4", "large_segment_size_mb:64"}) {
       SCOPED_TRACE(conf);
-      Trial truth(Contender(whole, torch(conf)), {});
-      const RunMetrics true_metrics = truth.run({.measuring = {.from = event}}).metrics;
+      Trial truth(Contender(whole, torch(conf)), {.measuring = {.from = event}});
+      const RunMetrics true_metrics = truth.run().metrics;
       const auto estimate = warm.estimate(Contender(subject, torch(conf)), {});
       ASSERT_TRUE(estimate);
       const auto& peak = estimate->peak_reserved;
@@ -84,10 +84,9 @@ TEST(WarmStart, TheReplayThatIsShownBeginsAsTheNearestGuess) {
   const WarmStart warm(subject, {});
   const StrategySpec spec = torch("expandable_segments:True");
   const auto estimate = warm.estimate(Contender(subject, spec), {});
-  Trial trial(Contender(subject, spec), {.audit = true});
-  ReplayOptions replaying;
-  replaying.begin_with = warm.beginning(estimate->nearest);
-  const ReplayResult result = trial.run(replaying);
+  Trial trial(Contender(subject, spec),
+              {.begin_with = warm.beginning(estimate->nearest), .audit = true});
+  const ReplayResult result = trial.run();
   EXPECT_FALSE(result.started_exact);
   EXPECT_EQ(result.metrics.events, cut.traces[0].size());
   const auto shown = static_cast<double>(result.metrics.peak_reserved);
@@ -110,10 +109,9 @@ TEST(WarmStart, WhereItDoesNotFitTheReplayThatIsShownRunsOutOfMemoryToo) {
   const auto estimate = warm.estimate(Contender(subject, torch("")), device);
   EXPECT_GE(estimate->ooms, 1u);
   EXPECT_EQ(warm.estimate(Contender(subject, torch("")), {.capacity = 1000 * kMiB})->ooms, 0u);
-  Trial trial(Contender(subject, torch("")), {.device = device});
-  ReplayOptions replaying;
-  replaying.begin_with = warm.beginning(estimate->nearest);
-  const RunMetrics shown = trial.run(replaying).metrics;
+  Trial trial(Contender(subject, torch("")),
+              {.begin_with = warm.beginning(estimate->nearest), .device = device});
+  const RunMetrics shown = trial.run().metrics;
   EXPECT_GE(shown.ooms, 1u);
   EXPECT_LE(shown.peak_allocated, 300 * kMiB);
 }
@@ -156,7 +154,7 @@ class LateStarts : public testing::Test {
                                          const ReplayOptions& replaying = {}) const {
     const Contender contender(subject_, spec);
     const LateStart late(subject_, replaying);
-    return late.instead_of(replay(contender, {}, replaying).result, contender, {});
+    return late.instead_of(replay(contender, replaying).result, contender, {});
   }
 
   Recording whole_;

@@ -39,8 +39,8 @@ Recordings recordings() {
   const Subject subject(source, source.traces.at(0));
   const StrategySpec spec = parse_strategy("torch");
   Recordings made;
-  made.whole = snapshot_of(Contender(subject, spec),
-                           {record_replay(Contender(subject, spec), {}, {}).trace});
+  made.whole =
+      snapshot_of(Contender(subject, spec), {record_replay(Contender(subject, spec), {}).trace});
   made.whole.format = "torch-snapshot";
   std::size_t requests = 0;
   const Trace& trace = made.whole.traces.at(0);
@@ -61,12 +61,11 @@ TEST(SmallStart, UnderOtherRulesForLargeRequestsTheReplayIsExact) {
         "max_split_size_mb:32,max_non_split_rounding_mb:64"}) {
     SCOPED_TRACE(conf);
     const StrategySpec spec = torch_spec_from_conf(conf);
-    Trial truth(Contender(whole, spec), {});
+    Trial truth(Contender(whole, spec), {.measuring = {.from = made.cut}});
     Trial replayed(Contender(late, spec), {});
-    const ReplayResult result = replayed.run({});
+    const ReplayResult result = replayed.run();
     EXPECT_FALSE(Contender(late, spec).start_matters(std::nullopt, result));
-    EXPECT_EQ(result.metrics.peak_reserved,
-              truth.run({.measuring = {.from = made.cut}}).metrics.peak_reserved);
+    EXPECT_EQ(result.metrics.peak_reserved, truth.run().metrics.peak_reserved);
   }
 }
 
@@ -79,12 +78,12 @@ TEST(SmallStart, UnderOtherRulesForSmallOnesNoMoreIsOpenThanWasThere) {
     SCOPED_TRACE(conf);
     const StrategySpec spec = torch_spec_from_conf(conf);
     const Contender contender(late, spec);
-    const auto estimate = start.instead_of(replay(contender, {}, {}).result, contender, {});
+    const auto estimate = start.instead_of(replay(contender, {}).result, contender, {});
     ASSERT_TRUE(estimate);
     const BytesInterval& peak = estimate->peak_reserved.interval;
     EXPECT_LE(peak.high - peak.low, 8 * kMiB);
-    Trial truth(Contender(whole, spec), {});
-    const Bytes reserved = truth.run({.measuring = {.from = made.cut}}).metrics.peak_reserved;
+    Trial truth(Contender(whole, spec), {.measuring = {.from = made.cut}});
+    const Bytes reserved = truth.run().metrics.peak_reserved;
     EXPECT_LE(peak.low, reserved);
     EXPECT_GE(peak.high, reserved);
   }

@@ -111,8 +111,8 @@ constexpr double kPartOfStep = 10;
 Run usual_run(const Chosen& chosen, const Subject& subject, const PlanQuestion& question,
               const Control& control) {
   Setup setup = question.setup;
-  setup.device.endless = true;
-  const OpenDevice device = simulated(sized_for(subject, setup.device));
+  setup.endless = true;
+  const OpenDevice device = simulated(sized_for(subject, setup));
   const LateStart late(subject, replay_options(subject.trace(), setup, control));
   const StrategySpec usual = under_release(usual_strategy(*chosen.recording), setup.release);
   return run(subject, usual, device, setup, late, nullptr, control);

@@ -62,9 +62,9 @@ struct FindJob {
 
 Run run_endless(const MadeRecordings& made, const StrategySpec& spec, const FindJob& job) {
   Setup setup = job.setup;
-  setup.device.capacity.reset();
-  setup.device.endless = true;
-  return run_with_others(made, spec, simulated({setup.device.simulated()}), setup, job.control);
+  setup.capacity.reset();
+  setup.endless = true;
+  return run_with_others(made, spec, simulated({setup.simulated()}), setup, job.control);
 }
 
 struct WantedDevice {
@@ -78,9 +78,9 @@ struct WantedDevice {
 Run run_within(const WantedDevice& device, Bytes usable, const MadeRecording& made,
                const StrategySpec& spec, const FindJob& job) {
   Setup setup = job.setup;
-  setup.device.capacity = std::max(device.capacity, usable);
-  setup.device.reserve = *setup.device.capacity - usable;
-  return run_made(made, spec, simulated({setup.device.simulated()}), setup, job.control);
+  setup.capacity = std::max(device.capacity, usable);
+  setup.reserve = *setup.capacity - usable;
+  return run_made(made, spec, simulated({setup.simulated()}), setup, job.control);
 }
 
 /// Whether a program runs on a device, as far as it is known.
@@ -258,7 +258,7 @@ CardTraits traits_in(const Inputs& inputs) {
 
 std::vector<WantedDevice> devices_of(const FindQuestion& question, const Inputs& inputs) {
   std::vector<WantedDevice> devices;
-  const std::optional<Bytes> reserve = question.setup.device.reserve;
+  const std::optional<Bytes> reserve = question.setup.reserve;
   for (const ChosenCard& chosen : question.cards) {
     const Card& card = chosen.card;
     const SetAside aside =
@@ -266,7 +266,7 @@ std::vector<WantedDevice> devices_of(const FindQuestion& question, const Inputs&
     devices.push_back({std::string(card.name), card.total, usable_on(card, aside),
                        card.total - std::min(card.total, aside.bytes()), aside});
   }
-  if (const auto capacity = question.setup.device.capacity) {
+  if (const auto capacity = question.setup.capacity) {
     const Bytes usable = *capacity - std::min(*capacity, reserve.value_or(0));
     devices.push_back({"", *capacity, {usable, usable}, usable});
   }
@@ -316,16 +316,16 @@ FindAnswer answer(const Inputs& inputs, const FindQuestion& question, const Cont
   for (const WantedDevice& device : devices) {
     if (device.set_aside) answer.set_aside = bounds_of_both(*answer.set_aside, *device.set_aside);
   }
-  if (answer.set_aside) setup.device.reserve = answer.set_aside->bytes();
-  answer.reserve = setup.device.reserve.value_or(0);
+  if (answer.set_aside) setup.reserve = answer.set_aside->bytes();
+  answer.reserve = setup.reserve.value_or(0);
   Predictions predictions(program, question.edits, devices.size() * strategies.size() > 1);
   const FindJob job{predictions, setup, control};
   for (const WantedDevice& device : devices) {
     for (const StrategySpec& spec : strategies) {
       if (control.stopped()) break;
       FoundValue& found = answer.found.emplace_back(ValueSearch(job, spec, device).find());
-      setup.device.capacity = device.capacity;
-      found.device = summarise(SizedDevice{setup.device.simulated(), CapacityFrom::option});
+      setup.capacity = device.capacity;
+      found.device = summarise(SizedDevice{setup.simulated(), CapacityFrom::option});
       if (!device.name.empty()) found.device.name = device.name;
       found.device.set_aside = device.set_aside;
     }

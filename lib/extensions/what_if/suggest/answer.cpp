@@ -356,8 +356,8 @@ SuggestedDevice suggested(const Chosen& chosen, const SuggestQuestion& question,
                           const Control& control) {
   const Subject subject = chosen.subject(control);
   Setup setup = question.setup;
-  setup.device.capacity = question.budget;
-  const SizedDevice device = sized_for(subject, setup.device);
+  setup.capacity = question.budget;
+  const SizedDevice device = sized_for(subject, setup);
   if (!device.options.capacity) {
     throw UsageError(chosen.recording->path +
                      ": no recorded failure shows how large the device is; add --budget SIZE");

@@ -34,8 +34,7 @@ StrategySpec spec_as_written(const std::string& conf, const std::string& release
 Run run_of_subject(const Subject& subject, const StrategySpec& spec, const Setup& setup,
                    const Control& control) {
   const LateStart late(subject, replay_options(subject.trace(), setup, control));
-  return run(subject, spec, simulated(sized_for(subject, setup.device)), setup, late, nullptr,
-             control);
+  return run(subject, spec, simulated(sized_for(subject, setup)), setup, late, nullptr, control);
 }
 
 }  // namespace
@@ -53,8 +52,8 @@ FittedProgram::FittedProgram(const Subject& subject, std::span<const Edit> edits
 void BudgetJudge::judge(const FittedProgram& program, const StrategySpec& spec,
                         Suggestion& suggestion) const {
   Setup setup = setup_;
-  setup.device.capacity.reset();
-  setup.device.endless = true;
+  setup.capacity.reset();
+  setup.endless = true;
   const Run run = run_on(program, spec, setup);
   if (run.interrupted()) return;
   suggestion.peak_requested = run.metrics.peak_requested;
@@ -101,8 +100,8 @@ bool BudgetJudge::may_fit(const Suggestion& judged) const {
 
 Setup BudgetJudge::full_device(const Suggestion& judged) const {
   Setup setup = setup_;
-  setup.device.endless = false;
-  setup.device.capacity = budget_ - judged.still_to_come;
+  setup.endless = false;
+  setup.capacity = budget_ - judged.still_to_come;
   return setup;
 }
 
@@ -110,8 +109,7 @@ Run BudgetJudge::run_on(const FittedProgram& program, const StrategySpec& spec,
                         const Setup& setup) const {
   const Subject& likeliest = program.likeliest();
   Run run = run_of_subject(likeliest, spec, setup, control_);
-  span_others(program.made(), spec, simulated(sized_for(likeliest, setup.device)), setup, control_,
-              run);
+  span_others(program.made(), spec, simulated(sized_for(likeliest, setup)), setup, control_, run);
   return run;
 }
 
@@ -130,9 +128,9 @@ TuneResult FittingSettings::tuned(const Subjects& subjects, const Suggestion& as
   TuneOptions tuning;
   std::uint64_t events = 1;
   for (const Subject* subject : subjects) {
-    const OpenDevice device = simulated(sized_for(*subject, setup.device));
+    const OpenDevice device = simulated(sized_for(*subject, setup));
     tuning.bench.subjects.push_back(subject);
-    tuning.bench.devices.push_back(trial_options(device, setup).device);
+    tuning.bench.devices.push_back(on_device({}, device, setup).device);
     tuning.bench.assumed_size.push_back(false);
     events += subject->trace().size();
   }

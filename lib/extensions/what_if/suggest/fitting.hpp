@@ -56,7 +56,7 @@ class BudgetJudge {
   Run run_on(const FittedProgram& program, const StrategySpec& spec, const Setup& setup) const;
   bool all_serve(const std::deque<Subject>& others, const StrategySpec& spec,
                  const Setup& setup) const;
-  Bytes held() const { return setup_.device.reserve.value_or(0); }
+  Bytes held() const { return setup_.reserve.value_or(0); }
 
   const Setup& setup_;
   const Control& control_;

@@ -28,8 +28,8 @@ FindAnswer found_by(const Search& search, const Control& control = {}) {
                         .variation = {.name = "batch", .values = search.values, .at = {}},
                         .edits = {},
                         .gpu = {}};
-  if (search.cards.empty()) question.setup.device.capacity = search.capacity;
-  question.setup.device.reserve = search.reserve;
+  if (search.cards.empty()) question.setup.capacity = search.capacity;
+  question.setup.reserve = search.reserve;
   return answer(inputs, question, control);
 }
 

@@ -25,7 +25,7 @@ Run replayed(const std::string& trace, const Suggestion& s, Bytes capacity) {
   InputOptions input{.paths = {MEMREPLAY_TRACES "/" + trace}};
   for (const SuggestedEdit& edit : s.edits) input.edits.push_back(edit.text);
   ReplayQuestion question{.strategies = {parse_strategy(s.strategy)}};
-  question.setup.device.capacity = capacity;
+  question.setup.capacity = capacity;
   const auto devices = open_devices(question.setup);
   return answer(Inputs(input), devices, question, {}).traces.at(0).runs.at(0);
 }
