@@ -70,6 +70,12 @@ class CapacityWatch final : public DeviceWrapper {
  public:
   CapacityWatch(DeviceModel& device, Bytes granularity)
       : DeviceWrapper(device), granularity_(granularity) {}
+  /// With all that `other` noted, over a copy of its device.
+  CapacityWatch(DeviceModel& device, const CapacityWatch& other)
+      : DeviceWrapper(device),
+        granularity_(other.granularity_),
+        least_refused_(other.least_refused_),
+        asked_for_size_(other.asked_for_size_) {}
 
   /// The least that would have been held had a refused call been granted; unset where none would
   /// be on a larger device. With that much room, or more, the calls end differently.

@@ -152,11 +152,11 @@ void Caller::tell_watcher_of_waits(StreamIndex stream) {
 bool Accounts::begin_measuring() {
   metrics_ = {};
   tally_ = {.requested = tally_.requested, .allocated = tally_.allocated};
-  usage_before_ = device_.usage();
-  strategy_before_ = strategy_.usage();
+  sums_.usage_before = device_.usage();
+  sums_.strategy_before = strategy_.usage();
   // What the strategy took when it was made belongs to a run from the first event on.
   if (device_seconds_ && measuring_.from > 0) {
-    seconds_before_ = *device_seconds_;
+    sums_.seconds_before = *device_seconds_;
   }
   tally_.highest_held = device_.usage().peak_held;
   note_allocated();
@@ -201,17 +201,17 @@ void Accounts::note_oom(std::uint64_t event, const Request& request, OomPlace::R
 
 DeviceUsage Accounts::calls_since_measuring() const {
   // What the strategy took when it was made belongs to a run from the first event on.
-  DeviceUsage made = measuring_.from == 0 ? built_ : DeviceUsage{};
-  made.allocs += usage_.allocs - usage_before_.allocs;
-  made.frees += usage_.frees - usage_before_.frees;
-  made.maps += usage_.maps - usage_before_.maps;
-  made.unmaps += usage_.unmaps - usage_before_.unmaps;
+  DeviceUsage made = measuring_.from == 0 ? sums_.built : DeviceUsage{};
+  made.allocs += usage_.allocs - sums_.usage_before.allocs;
+  made.frees += usage_.frees - sums_.usage_before.frees;
+  made.maps += usage_.maps - sums_.usage_before.maps;
+  made.unmaps += usage_.unmaps - sums_.usage_before.unmaps;
   return made;
 }
 
 RunSoFar Accounts::so_far() const {
   const DeviceUsage made = calls_since_measuring();
-  return {metrics_.ooms, strategy_.usage().oom_retries - strategy_before_.oom_retries,
+  return {metrics_.ooms, strategy_.usage().oom_retries - sums_.strategy_before.oom_retries,
           tally_.peak_reserved, made.allocs + made.frees + made.maps + made.unmaps};
 }
 
@@ -251,16 +251,16 @@ RunMetrics Accounts::finish(double seconds) const {
   m.device_frees = made.frees;
   m.device_maps = made.maps;
   m.device_unmaps = made.unmaps;
-  m.oom_retries = own.oom_retries - strategy_before_.oom_retries;
-  m.syncs = own.syncs - strategy_before_.syncs;
-  m.stream_waits = own.stream_waits - strategy_before_.stream_waits;
-  m.stall_seconds = own.stall_seconds - strategy_before_.stall_seconds;
+  m.oom_retries = own.oom_retries - sums_.strategy_before.oom_retries;
+  m.syncs = own.syncs - sums_.strategy_before.syncs;
+  m.stream_waits = own.stream_waits - sums_.strategy_before.stream_waits;
+  m.stall_seconds = own.stall_seconds - sums_.strategy_before.stall_seconds;
   m.clairvoyant = own.clairvoyant;
   m.segments_peak = usage_.peak_regions;
   m.segments_end = usage_.regions;
   m.replay_seconds = seconds;
   if (device_seconds_) {
-    m.modelled_device_seconds = *device_seconds_ - seconds_before_;
+    m.modelled_device_seconds = *device_seconds_ - sums_.seconds_before;
   }
   Testimony testimony = strategy_.testimony();
   m.counters = std::move(testimony.counters);

@@ -61,6 +61,9 @@ class Accounts {
   EventState state_after(std::uint64_t event, const std::optional<Placement>& concerned) const;
   /// All of it, after the last event; `seconds` is how long the replay took.
   RunMetrics finish(double seconds) const;
+  const Sums& sums() const { return sums_; }
+  /// Goes on from what another strategy in the same state came to.
+  void go_on_from(const Sums& sums) { sums_ = sums; }
 
  private:
   bool note_reserved(Bytes reserved);
@@ -71,12 +74,9 @@ class Accounts {
   const Measuring& measuring_;
   const double* device_seconds_;
   const DeviceUsage& usage_ = device_.usage();
-  Tally tally_;
-  DeviceUsage built_ = device_.usage();  ///< before the first call
-  DeviceUsage usage_before_;
-  StrategyUsage strategy_before_;
-  double seconds_before_ = 0;
-  RunMetrics metrics_;
+  Sums sums_{.built = device_.usage()};
+  Tally& tally_ = sums_.tally;
+  RunMetrics& metrics_ = sums_.metrics;
 };
 
 /// Makes the calls of a program on a strategy, keeps where its blocks lie, and tells the watcher
@@ -91,6 +91,12 @@ class Caller {
   std::span<Placement> blocks() { return blocks_; }
   /// After the last call.
   std::vector<Placement> take_blocks() { return std::move(blocks_); }
+  /// Of a strategy that does not move blocks.
+  const std::vector<Placement>& parked() const { return parked_; }
+  void go_on_from(const Midway& midway) {
+    blocks_ = midway.blocks;
+    parked_ = midway.parked;
+  }
   bool holds(Slot slot) const { return blocks_[slot].handle != kNoHandle; }
   const Placement& block(Slot slot) const { return blocks_[slot]; }
 

@@ -34,7 +34,8 @@ class Replay {
   ReplayResult run() {
     begin();
     const std::uint64_t end = program_.size();
-    for (std::uint64_t event = 0; event < end && result_.finished;) {
+    for (std::uint64_t event = attached_.from ? attached_.from->event : 0;
+         event < end && result_.finished;) {
       event_ = event;
       if (event == options_.measuring.from && event > 0) begin_measuring(event);
       if (event % events_between_checks_ == 0 && !check_in(event, end)) break;
@@ -53,6 +54,7 @@ class Replay {
 
  private:
   void begin() {
+    if (attached_.from) return go_on_from(*attached_.from);
     const Begun begun =
         memreplay::begin(program_, strategy_, device_, caller_, options_, attached_.adopt_start);
     if (options_.begin_with) began_ = std::chrono::steady_clock::now();
@@ -60,6 +62,29 @@ class Replay {
     result_.refused_before = begun.refused_before;
     begin_measuring(0);
     for (const Request& request : begun.unserved) note_oom(0, request);
+  }
+
+  void go_on_from(const Midway& midway) {
+    result_.started_exact = midway.started_exact;
+    result_.refused_before = midway.refused_before;
+    accounts_.go_on_from(midway.sums);
+    caller_.go_on_from(midway);
+    next_act_ = midway.next_act;
+    note_next_act();
+    next_midway_ = midway.event + attached_.midways_every;
+  }
+
+  void show_midway(std::uint64_t event) {
+    if (attached_.midways_every == 0 || event < next_midway_) return;
+    next_midway_ = event + attached_.midways_every;
+    const std::span<const Placement> blocks = caller_.blocks();
+    attached_.at_midway({event,
+                         next_act_,
+                         result_.started_exact,
+                         result_.refused_before,
+                         accounts_.sums(),
+                         {blocks.begin(), blocks.end()},
+                         caller_.parked()});
   }
 
   void begin_measuring(std::uint64_t event) {
@@ -76,6 +101,7 @@ class Replay {
     if (options_.stops.progress) {
       options_.stops.progress(static_cast<double>(event) / static_cast<double>(end));
     }
+    if (result_.finished) show_midway(event);
     return result_.finished;
   }
 
@@ -272,6 +298,7 @@ class Replay {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   const std::uint64_t events_between_checks_ =
       attached_.times || options_.paced ? kSlowEventsBetweenChecks : kEventsBetweenChecks;
+  std::uint64_t next_midway_ = attached_.midways_every;
   std::uint64_t no_event_ = 0;
   std::uint64_t& event_ = attached_.event ? *attached_.event : no_event_;
   /// Somebody wants to know of every event, or it is not the strategy alone that plays it.

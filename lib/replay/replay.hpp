@@ -20,6 +20,7 @@
 #include "device/watch/watcher.hpp"
 #include "metrics/run_metrics.hpp"
 #include "replay/program.hpp"
+#include "strategy/play.hpp"
 #include "strategy/strategy.hpp"
 #include "verify/reading.hpp"
 
@@ -110,6 +111,27 @@ struct ReplayOptions {
   std::vector<SettingsCall> settings_calls;
 };
 
+/// What a replay summed up so far.
+struct Sums {
+  Tally tally;
+  DeviceUsage built;  ///< before the first call
+  DeviceUsage usage_before;
+  StrategyUsage strategy_before;
+  double seconds_before = 0;
+  RunMetrics metrics;
+};
+
+/// A replay as it stands before an event, but for its strategy and device.
+struct Midway {
+  std::uint64_t event = 0;
+  std::size_t next_act = 0;
+  bool started_exact = true;
+  std::uint64_t refused_before = 0;
+  Sums sums;
+  std::vector<Placement> blocks;  ///< by slot
+  std::vector<Placement> parked;
+};
+
 /// What a replay is connected to where its device and strategy were made for it.
 struct Attached {
   bool adopt_start = false;  ///< the strategy takes over the recorded start state as it was
@@ -118,6 +140,9 @@ struct Attached {
   std::uint64_t* event = nullptr;          ///< kept at the event under way, where somebody asks
   std::vector<TenantChange> tenant_changes = {};  ///< by event
   std::function<void(Bytes)> let_others_hold;     ///< hears of each when it is due
+  const Midway* from = nullptr;     ///< where strategy and device stand; null: at the beginning
+  std::uint64_t midways_every = 0;  ///< events, about; 0: `at_midway` is not called
+  std::function<void(Midway)> at_midway;
 };
 
 /// How long a device did what that of the recording did.

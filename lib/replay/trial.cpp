@@ -27,6 +27,15 @@ std::optional<Bytes> room_of(const ReplayOptions& options) {
   return free - std::min(free, options.device.reserve);
 }
 
+/// States from which replays may branch: so many at most, of so many slots together.
+constexpr std::uint64_t kMostBranches = 24;
+constexpr std::uint64_t kSlotsOfBranches = 2'000'000;
+
+ReplayOptions with_capacity(ReplayOptions options, std::optional<Bytes> capacity) {
+  options.device.capacity = capacity;
+  return options;
+}
+
 // Nothing of what the program did was edited.
 bool plays_as_recorded(const ReplayOptions& options) {
   const ProgramOptions& program = options.program;
@@ -130,13 +139,46 @@ void Trial::tell(Watcher& watcher) {
   heard_->tell(watcher);
 }
 
+Trial::Trial(const Trial& other, std::optional<Bytes> capacity)
+    : contender_(other.contender_),
+      options_(with_capacity(other.options_, capacity)),
+      settings_(other.settings_),
+      room_(room_of(options_)),
+      simulated_(other.simulated_),
+      device_(&*simulated_) {
+  simulated_->set_capacity(capacity);
+  if (other.following_) device_ = &following_.emplace(*simulated_, *other.following_, capacity);
+  watched_.emplace(*device_, *other.watched_);
+  strategy_ = other.strategy_->clone(*watched_);
+}
+
+bool Trial::may_branch() const {
+  return simulated_ && watched_ && !watched_->asked_for_size() && !heard_ && !times_ &&
+         settings_callers_.empty() && options_.device.tenants.empty() && contender_.model() &&
+         !contender_.subject().shared();
+}
+
 ReplayResult Trial::run(Watcher* watcher) {
+  return play(watcher == nullptr ? options_.watcher : watcher, {});
+}
+
+ReplayResult Trial::run_from(const Midway* midway, const std::function<void(Midway)>& branch) {
+  const Trace& trace = contender_.subject().trace();
+  const std::uint64_t states = std::clamp<std::uint64_t>(
+      kSlotsOfBranches / std::max<std::uint64_t>(trace.slot_count, 1), 1, kMostBranches);
+  return play(
+      options_.watcher,
+      {.from = midway, .midways_every = trace.size() / states + 1, .at_midway = [&](Midway here) {
+         if (may_branch()) branch(std::move(here));
+       }});
+}
+
+ReplayResult Trial::play(Watcher* watcher, Attached attached) {
   ReplayOptions playing = options_;
-  if (watcher == nullptr) watcher = options_.watcher;
-  Attached attached{.adopt_start = contender_.adopts_start() && options_.program.scale == 1,
-                    .device_seconds = meter_ ? &meter_->seconds() : nullptr,
-                    .times = times_ ? &*times_ : nullptr,
-                    .event = following_ ? following_->event() : nullptr};
+  attached.adopt_start = contender_.adopts_start() && options_.program.scale == 1;
+  attached.device_seconds = meter_ ? &meter_->seconds() : nullptr;
+  attached.times = times_ ? &*times_ : nullptr;
+  attached.event = following_ ? following_->event() : nullptr;
   if (following_ && !plays_as_recorded(options_)) following_->follow_nothing();
   if (simulated_) {
     attached.tenant_changes = tenant_changes(options_.device.tenants);
@@ -151,7 +193,9 @@ ReplayResult Trial::run(Watcher* watcher) {
   if (work_) watchers.add(*work_);
   for (SettingsCaller& caller : settings_callers_) watchers.add(caller);
   playing.watcher = watchers.empty() ? nullptr : &watchers;
+  if (!watchers.empty()) attached.midways_every = 0;
   const Program program = program_of(contender_.subject(), options_.program);
+  if (program.feed) attached.midways_every = 0;  // is read from its beginning on
   ReplayResult result;
   try {
     result = replay(program, *strategy_, *device_, playing, attached);
@@ -216,6 +260,52 @@ Replayed replay(const Contender& contender, ReplayOptions options) {
   ReplayResult result = trial->run(watcher != nullptr ? &watchers : nullptr);
   if (watcher != nullptr) watcher->on_run_end(*trial);
   return {std::move(result), std::move(trial)};
+}
+
+bool Branches::leads_to(const Branch& branch, std::optional<Bytes> capacity) const {
+  const CapacityWatch& watch = *branch.trial->watch();
+  const SimulatedDeviceOptions& device = options_.device;
+  const auto with_others = [&](Bytes held) {
+    return round_up(held + device.reserve, device.granularity);
+  };
+  const std::optional<Bytes> refused = watch.least_refused();
+  if (!capacity) return !refused;
+  return with_others(watch.usage().peak_awake) <= *capacity &&
+         (!refused || *capacity < with_others(*refused));
+}
+
+Replayed Branches::replay_on(std::optional<Bytes> capacity) {
+  while (!branches_.empty() && !leads_to(branches_.back(), capacity)) branches_.pop_back();
+  std::unique_ptr<Trial> trial;
+  const Midway* midway = nullptr;
+  if (branches_.empty()) {
+    trial = std::make_unique<Trial>(contender_, with_capacity(options_, capacity));
+  } else {
+    trial = std::make_unique<Trial>(*branches_.back().trial, capacity);
+    midway = &branches_.back().midway;
+  }
+  ReplayResult result = trial->run_from(midway, [&](Midway here) {
+    branches_.push_back({std::move(here), std::make_unique<const Trial>(*trial, capacity)});
+  });
+  return {std::move(result), std::move(trial)};
+}
+
+FollowingDevice::FollowingDevice(SimulatedDevice& device, const FollowingDevice& other,
+                                 std::optional<Bytes> capacity)
+    : DeviceWrapper(device),
+      device_(device),
+      trace_(other.trace_),
+      asked_(other.asked_),
+      refuses_as_recorded_(other.refuses_as_recorded_),
+      total_(other.total_),
+      calls_(other.calls_),
+      next_(other.next_),
+      event_(other.event_),
+      follows_(other.follows_),
+      followed_(other.followed_),
+      top_(other.top_),
+      reservations_(other.reservations_) {
+  asked_.capacity = capacity;
 }
 
 FollowingDevice::FollowingDevice(SimulatedDevice& device, const Trace& trace,

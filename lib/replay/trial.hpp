@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -34,6 +36,10 @@ class FollowingDevice final : public DeviceWrapper {
   /// what it reports as its size. All arguments outlive this.
   FollowingDevice(SimulatedDevice& device, const Trace& trace, const SimulatedDeviceOptions& asked,
                   Bytes total);
+
+  /// Follows as far as `other` came, over a copy of its device with another capacity.
+  FollowingDevice(SimulatedDevice& device, const FollowingDevice& other,
+                  std::optional<Bytes> capacity);
 
   /// To be kept at the event under way.
   std::uint64_t* event() { return &event_; }
@@ -112,12 +118,17 @@ class Trial {
  public:
   /// Throws UsageError where the strategy cannot be made.
   Trial(const Contender& contender, const ReplayOptions& options);
+  /// As `other` stands, where that may be: see may_branch. On a device of another capacity, which
+  /// is to have answered every call so far alike.
+  Trial(const Trial& other, std::optional<Bytes> capacity);
   Trial(const Trial&) = delete;
   Trial& operator=(const Trial&) = delete;
 
   /// To be called once; `watcher`, unless null, hears of it instead of the one of the options.
   /// Throws DeviceError where a driver fails, and AuditError.
   ReplayResult run(Watcher* watcher = nullptr);
+  /// Likewise, from an event on; `branch` hears now and then where it stands, if it may branch.
+  ReplayResult run_from(const Midway* midway, const std::function<void(Midway)>& branch);
 
   const Strategy& strategy() const { return *strategy_; }
   /// What was asked of the device so far; always the same object.
@@ -133,6 +144,10 @@ class Trial {
   /// The innermost device.
   DeviceModel& open();
   DeviceModel& open_simulated();
+  ReplayResult play(Watcher* watcher, Attached attached);
+  /// All that its strategy does follows from the program and from what the device answered: nobody
+  /// else listens, comes or goes, and it is PyTorch's allocator, which looks at nothing else.
+  bool may_branch() const;
   /// Whoever listens hears of all calls from then on.
   void tell(Watcher& watcher);
   void note_reality(RunMetrics& metrics);
@@ -168,5 +183,31 @@ struct Replayed {
 /// Replays a contender on a device of its own; the watcher hears when the run begins and ends.
 /// Throws as Trial does.
 Replayed replay(const Contender& contender, ReplayOptions options);
+
+/// A contender on simulated devices of several capacities, whose dependence on the capacity is
+/// watched. A replay begins at the last state that it shares with those before: up to there every
+/// call was answered as it would have been. Some two dozen states are kept, of two million slots
+/// together at most.
+class Branches {
+ public:
+  Branches(const Contender& contender, ReplayOptions options)
+      : contender_(contender), options_(std::move(options)) {
+    options_.watch_capacity = true;
+  }
+
+  /// What `replay` gives on such a device; unset: it is endless. Throws as that does.
+  Replayed replay_on(std::optional<Bytes> capacity);
+
+ private:
+  struct Branch {
+    Midway midway;
+    std::unique_ptr<const Trial> trial;
+  };
+  bool leads_to(const Branch& branch, std::optional<Bytes> capacity) const;
+
+  Contender contender_;
+  ReplayOptions options_;
+  std::deque<Branch> branches_;  ///< of the last replay, by event
+};
 
 }  // namespace memreplay

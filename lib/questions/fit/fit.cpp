@@ -32,10 +32,9 @@ struct Outcome {
 class Search {
  public:
   Search(const Subject& subject, const StrategySpec& spec, const FitOptions& options)
-      : options_(options), contender_(subject, spec, options.replaying.program) {
-    options_.replaying.watch_capacity = true;
-    options_.replaying.stops.at_oom = true;
-    options_.replaying.measuring.from = 0;
+      : options_(options),
+        contender_(subject, spec, options.replaying.program),
+        branches_(contender_, replaying(options)) {
     if (options_.enough) {
       const Bytes enough = with_others(*options_.enough);
       known_[enough] = {.from = enough, .fits = true};
@@ -80,6 +79,16 @@ class Search {
     std::optional<Bytes> least_refused;
   };
 
+  static ReplayOptions replaying(const FitOptions& options) {
+    ReplayOptions replaying = options.replaying;
+    replaying.stops.at_oom = true;
+    replaying.measuring.from = 0;
+    // The capacity decides over refusals, not the recording.
+    replaying.device.like_recorded =
+        std::min(replaying.device.like_recorded, LikeRecorded::addresses);
+    return replaying;
+  }
+
   FoundFit found() { return {std::move(fit_), std::move(there_)}; }
 
   Bytes granule() const { return options_.replaying.device.granularity; }
@@ -100,12 +109,8 @@ class Search {
                             static_cast<double>(std::max<std::uint64_t>(options_.budget, 1))));
     }
     spent_ += kEventsOfReplay + kCostOfLane * contender_.subject().trace().lanes.size();
-    ReplayOptions trying = options_.replaying;
-    trying.device.capacity = capacity;
-    // The capacity decides over refusals, not the recording.
-    trying.device.like_recorded = std::min(trying.device.like_recorded, LikeRecorded::addresses);
     Attempt attempt;
-    auto [result, trial] = replay(contender_, trying);
+    auto [result, trial] = branches_.replay_on(capacity);
     attempt.result = std::move(result);
     ++fit_.replays;
     const RunMetrics& m = attempt.result.metrics;
@@ -117,14 +122,14 @@ class Search {
     const CapacityWatch& watch = *trial->watch();
     attempt.peak_held = watch.usage().peak_awake;
     attempt.least_refused = watch.least_refused();
-    attempt.sleeps = !m.sleeps.empty() ||
-                     (trying.sleeps_unseen && !contender_.subject().pluggable_pools().empty());
+    attempt.sleeps = !m.sleeps.empty() || (options_.replaying.sleeps_unseen &&
+                                           !contender_.subject().pluggable_pools().empty());
     attempt.lacks_at_wake =
         std::ranges::any_of(m.sleeps, [](const PoolSleep& sleep) { return sleep.missing > 0; });
     attempt.moves_blocks = trial->strategy().usage().moves_blocks();
     attempt.asked_for_size = watch.asked_for_size();
-    const Bytes room =
-        capacity.value_or(kEndless) - std::min(trying.device.reserve, capacity.value_or(kEndless));
+    const Bytes whole = capacity.value_or(kEndless);
+    const Bytes room = whole - std::min(options_.replaying.device.reserve, whole);
     // The device may already have been too small for what was there before the recording.
     attempt.fits = m.ooms == 0 && attempt.result.refused_before == 0 && attempt.peak_held <= room;
     return attempt;
@@ -266,6 +271,7 @@ class Search {
 
   FitOptions options_;
   Contender contender_;
+  Branches branches_;
   Fit fit_;
   std::optional<ReplayResult> there_;  ///< on a device of `best_`
   std::map<Bytes, Outcome> known_;     ///< by `from`; they do not overlap
