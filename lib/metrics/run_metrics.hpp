@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -128,6 +129,13 @@ struct RunMetrics {
   std::vector<std::string> remarks;  ///< sentences without which the numbers would mislead
 
   Bytes gap() const { return peak_reserved - peak_allocated; }
+  /// 0 where the strategy has none of this name.
+  Bytes counter(std::string_view name) const {
+    for (const auto& [known, value] : counters) {
+      if (known == name) return static_cast<Bytes>(value);
+    }
+    return 0;
+  }
 };
 
 /// Bounds of a run that the recording does not determine.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <deque>
+#include <map>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -38,41 +39,24 @@ BytesInterval widened(const BytesInterval& interval, double open) {
 
 /// What is laid side by side where nobody names a strategy: the families between which people
 /// choose, each as its users would set it. `room` is what the device has; unset: it is endless.
-std::vector<StrategySpec> presets(const Recording& recording, std::optional<Bytes> device_room) {
-  if (recording.format == kPinnedHostFormat) {
-    return {usual_strategy(recording), parse_strategy("pinned-buddy"), parse_strategy("direct"),
-            parse_strategy("buddy"), parse_strategy("plan:order=best")};
-  }
-  std::vector<std::string> names;
-  if (recording.settings.known()) names.emplace_back("recorded");
-  if (!recording.strategy.empty()) names.push_back(recording.strategy);
-  for (const char* name :
-       {"torch", "torch:expandable_segments=True", "bfc", "direct", "rmm-pool"}) {
-    names.emplace_back(name);
-  }
-  if (device_room) {
-    // In whole granules of RMM, and only where they are large enough for it.
-    const Bytes room = *device_room / 256 * 256;
-    if (room > 0) names.push_back(fmt::format("rmm-pool:maximum={}", room));
-    if (room >= kMiB) names.push_back(fmt::format("rmm-arena:arena_size={}", room));
-  } else {
-    names.emplace_back("rmm-arena:arena_size=fit");
-  }
-  for (const char* name :
-       {"rmm-binning", "cuda-async:threshold=0", "cuda-async:threshold=max", "buddy", "size-class",
-        "tcmalloc", "hoard", "cub", "cub:bin_growth=2,min_bin=9,max_bin=27,max_cached=none",
-        "gmlake:frag_limit=256MiB", "stalloc", "plan:order=size", "plan:order=best"}) {
-    names.emplace_back(name);
-  }
-  // Strategies of extensions may not be built.
-  const auto is_there = [](const std::string& text) {
-    const std::string_view name = std::string_view(text).substr(0, text.find(':'));
-    return std::ranges::find(strategies(), name, &StrategyInfo::name) != strategies().end();
-  };
+std::vector<StrategySpec> presets(const Recording& recording, std::optional<Bytes> room) {
   std::vector<StrategySpec> specs;
-  for (const std::string& name : names) {
-    if (is_there(name)) specs.push_back(parse_strategy(name));
+  const bool pinned = recording.format == kPinnedHostFormat;
+  if (pinned) specs.push_back(usual_strategy(recording));
+  if (!pinned && recording.settings.known()) specs.push_back(parse_strategy("recorded"));
+  if (!pinned && !recording.strategy.empty()) specs.push_back(parse_strategy(recording.strategy));
+  std::multimap<unsigned, std::string> groups;  // keeps the order within each
+  for (const StrategyInfo& info : strategies()) {
+    for (const Preset& preset : info.presets) {
+      const std::string options =
+          preset.options_for ? preset.options_for(room) : std::string(preset.options);
+      if (preset.options_for && options.empty()) continue;
+      groups.emplace(pinned ? preset.pinned_group : preset.group,
+                     fmt::format("{}{}{}", info.name, options.empty() ? "" : ":", options));
+    }
   }
+  groups.erase(0);
+  for (const auto& [group, text] : groups) specs.push_back(parse_strategy(text));
   return specs;
 }
 
@@ -102,17 +86,12 @@ struct Prepared {
   std::vector<StrategySpec> strategies;
 };
 
-Bytes counter_of(const RunMetrics& metrics, std::string_view name) {
-  const auto found =
-      std::ranges::find(metrics.counters, name, [](const auto& counter) { return counter.first; });
-  return found == metrics.counters.end() ? 0 : static_cast<Bytes>(found->second);
-}
-
-/// `rmm-arena:arena_size=fit` stands for the smallest arena, in whole MiB, in which the recording
-/// runs without an OOM, found by bisection.
+/// `fit` stands for the smallest value, in whole MiB, with which the recording runs without an OOM,
+/// found by bisection.
 StrategySpec fitted(const Subject& subject, const StrategySpec& spec, Setup setup,
                     const Control& control) {
-  if (spec.name != "rmm-arena" || find_option(spec, "arena_size") != "fit") return spec;
+  const std::string_view option = strategy_info(spec.name).fits;
+  if (find_option(spec, option) != "fit") return spec;
   const OpenDevice device = simulated(sized_for(subject, setup));
   setup.stop_at_oom = true;
   const auto metrics_of = [&](const StrategySpec& tried) {
@@ -120,19 +99,19 @@ StrategySpec fitted(const Subject& subject, const StrategySpec& spec, Setup setu
     replaying.program.refusals_stand = device.unknown_size;
     return replay(Contender(subject, tried), on_device(replaying, device, setup)).result.metrics;
   };
-  // What was refused when it was recorded is refused by an arena of any size.
+  // What was refused when it was recorded is refused with any value.
   const auto falls_short = [](const RunMetrics& metrics) {
     return metrics.first_oom && metrics.first_oom->told == OomPlace::RefusedBy::replayed;
   };
   const auto sized = [&](Bytes mebibytes) {
-    return parse_strategy(fmt::format("rmm-arena:arena_size={}MiB", mebibytes));
+    return parse_strategy(fmt::format("{}:{}={}MiB", spec.name, option, mebibytes));
   };
   control.show("fitting " + spec.name, 0);
-  const RunMetrics whole = metrics_of(parse_strategy("rmm-arena"));
-  // An arena has a size, even where nobody asks for memory.
-  Bytes fits = std::max(round_up(counter_of(whole, "touched"), kMiB), kMiB) / kMiB;
+  const RunMetrics whole = metrics_of(parse_strategy(spec.name));
+  // It has a size, even where nobody asks for memory.
+  Bytes fits = std::max(round_up(whole.counter("touched"), kMiB), kMiB) / kMiB;
   Bytes fails = whole.peak_allocated / kMiB;
-  if (falls_short(whole)) return parse_strategy("rmm-arena");
+  if (falls_short(whole)) return parse_strategy(spec.name);
   while (fails + 1 < fits && !control.stopped()) {
     const Bytes middle = fails + (fits - fails) / 2;
     (falls_short(metrics_of(sized(middle))) ? fails : fits) = middle;

@@ -8,7 +8,6 @@
 #include "core/text.hpp"
 #include "device/cuda/cuda_memory.hpp"
 #include "device/host/host_memory.hpp"
-#include "device/host/malloc_library.hpp"
 #include "program/libraries.hpp"
 #include "program/recorded_device.hpp"
 
@@ -71,14 +70,6 @@ void check(const Setup& setup) {
   if (setup.devices.empty() || !std::ranges::all_of(setup.devices, real)) return;
   if (const char* option = shaping_option(setup)) {
     throw UsageError(fmt::format("{} is for a simulated device; a real one has its own", option));
-  }
-}
-
-// Before anything is read: a library may ask for another start of the program.
-void check_libraries(std::span<const StrategySpec> strategies) {
-  for (const StrategySpec& spec : strategies) {
-    if (spec.name != "malloc") continue;
-    if (const auto library = find_option(spec, "lib")) check_malloc_library(std::string(*library));
   }
 }
 
@@ -185,7 +176,9 @@ Touch touch_of(const OpenDevice& device, const Setup& setup) {
 
 std::vector<OpenDevice> open_devices(const Setup& setup, std::span<const StrategySpec> strategies) {
   check(setup);
-  check_libraries(strategies);
+  for (const StrategySpec& spec : strategies) {
+    if (const auto check_here = strategy_info(spec.name).check_here) check_here(spec);
+  }
   std::vector<OpenDevice> devices;
   for (const DeviceChoice& choice : setup.devices) devices.push_back(open(choice, setup));
   if (devices.empty()) devices.push_back(open({}, setup));

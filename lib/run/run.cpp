@@ -227,11 +227,9 @@ std::optional<JudgedRefusal> judged_refusal(const Job& job, const Run& run) {
 /// What the registry says of the strategy that a run was of.
 void describe(const Contender& contender, Run& run) {
   const StrategySpec& spec = contender.spec();
-  const auto info = std::ranges::find(strategies(), spec.name, &StrategyInfo::name);
-  const bool known = info != strategies().end();
-  run.tunable = contender.model() || (known && info->settings_to_try != nullptr);
-  const bool given = known && find_option(spec, info->takes_at_once).has_value();
-  if (known && !given) run.taken_at_once = info->takes_at_once;
+  const StrategyInfo& info = strategy_info(spec.name);
+  run.tunable = contender.model() || info.settings_to_try != nullptr;
+  if (!find_option(spec, info.takes_at_once)) run.taken_at_once = info.takes_at_once;
 }
 
 }  // namespace

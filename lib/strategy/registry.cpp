@@ -40,25 +40,6 @@ std::string hint(std::string_view name, const std::vector<std::string>& known,
   return fmt::format("{} (memreplay list strategies{})", guess, list);
 }
 
-const StrategyInfo& info_of(std::string_view name) {
-  std::vector<std::string> names;
-  for (const StrategyInfo& info : strategies()) {
-    if (info.name == name) return info;
-    names.emplace_back(info.name);
-  }
-#define MEMREPLAY_LEFT_OUT(identifier, extension) \
-  if (bare(name) == bare(#identifier))            \
-    throw NotBuilt(fmt::format("strategy '{}'", name), extension);
-#include "registered/strategies_left_out.def"
-#undef MEMREPLAY_LEFT_OUT
-  if (const auto meant = strategy_known_as(name)) {
-    throw UsageError(
-        fmt::format("unknown strategy '{0}'; did you mean '{1}'? (memreplay list strategies {2})",
-                    name, *meant, meant->substr(0, meant->find(':'))));
-  }
-  throw UsageError(fmt::format("unknown strategy '{}'{}", name, hint(name, names, "")));
-}
-
 /// Splits at the commas outside brackets. Throws UsageError where brackets do not match.
 std::vector<std::string_view> split(std::string_view whole, std::string_view text) {
   std::vector<std::string_view> parts;
@@ -167,7 +148,7 @@ StrategySpec parse_checked(std::string_view text) {
   const std::string_view name = text.substr(0, name_size);
   const std::size_t at = name.find('@');
   spec.name = name.substr(0, at);
-  const StrategyInfo& info = info_of(spec.name);
+  const StrategyInfo& info = strategy_info(spec.name);
   std::string_view rest = text.substr(name_size);
   if (rest.starts_with('(')) {
     if (!info.wraps) {
@@ -203,6 +184,25 @@ std::span<const StrategyInfo> strategies() {
   return all;
 }
 
+const StrategyInfo& strategy_info(std::string_view name) {
+  std::vector<std::string> names;
+  for (const StrategyInfo& info : strategies()) {
+    if (info.name == name) return info;
+    names.emplace_back(info.name);
+  }
+#define MEMREPLAY_LEFT_OUT(identifier, extension) \
+  if (bare(name) == bare(#identifier))            \
+    throw NotBuilt(fmt::format("strategy '{}'", name), extension);
+#include "registered/strategies_left_out.def"
+#undef MEMREPLAY_LEFT_OUT
+  if (const auto meant = strategy_known_as(name)) {
+    throw UsageError(
+        fmt::format("unknown strategy '{0}'; did you mean '{1}'? (memreplay list strategies {2})",
+                    name, *meant, meant->substr(0, meant->find(':'))));
+  }
+  throw UsageError(fmt::format("unknown strategy '{}'{}", name, hint(name, names, "")));
+}
+
 std::optional<std::string> strategy_known_as(std::string_view name) {
   const std::string letters = bare(name);
   for (const StrategyInfo& info : strategies()) {
@@ -227,12 +227,12 @@ StrategySpec under_release(StrategySpec spec, const std::string& release) {
 }
 
 bool joins_regions(const StrategySpec& spec) {
-  const auto joins = info_of(spec.name).joins;
+  const auto joins = strategy_info(spec.name).joins;
   return (joins && joins(spec)) || std::ranges::any_of(spec.inner, joins_regions);
 }
 
 std::optional<Bytes> stitched_chunk(const StrategySpec& spec) {
-  if (info_of(spec.name).stitches) return size_option(spec, "chunk", 2 * kMiB);
+  if (strategy_info(spec.name).stitches) return size_option(spec, "chunk", 2 * kMiB);
   for (const StrategySpec& inner : spec.inner) {
     if (const auto chunk = stitched_chunk(inner)) return chunk;
   }
@@ -240,7 +240,7 @@ std::optional<Bytes> stitched_chunk(const StrategySpec& spec) {
 }
 
 std::optional<PlanWish> plan_wish(const StrategySpec& spec) {
-  if (const auto plan_for = info_of(spec.name).plan_for) return plan_for(spec);
+  if (const auto plan_for = strategy_info(spec.name).plan_for) return plan_for(spec);
   for (const StrategySpec& inner : spec.inner) {
     if (auto wish = plan_wish(inner)) return wish;
   }
@@ -248,7 +248,7 @@ std::optional<PlanWish> plan_wish(const StrategySpec& spec) {
 }
 
 std::unique_ptr<Strategy> make_strategy(const StrategySpec& spec, const StrategyContext& context) {
-  const StrategyInfo& info = info_of(spec.name);
+  const StrategyInfo& info = strategy_info(spec.name);
   if (context.wrapped && !info.needs_device.empty()) {
     throw UsageError(fmt::format(
         "strategy '{}' cannot be inside of another: the driver places its blocks", spec.name));

@@ -44,6 +44,17 @@ struct OtherName {
   std::string_view options = {};
 };
 
+/// A row of `compare` where nobody names a strategy.
+struct Preset {
+  std::string_view options = {};
+  /// Rows go by it, then by strategies.def: 1 frameworks, 2 pools of drivers and libraries,
+  /// 3 general designs, 4 special ones, 5 plans; 0: no row.
+  unsigned group = 0;
+  unsigned pinned_group = 0;  ///< the same for a recording of pinned host memory
+  /// The options on a device with this room, unset: endless; where it returns none, no row.
+  std::string (*options_for)(std::optional<Bytes> room) = nullptr;
+};
+
 /// How a strategy registers itself (strategies.def).
 struct StrategyInfo {
   std::string_view name;
@@ -73,10 +84,21 @@ struct StrategyInfo {
   std::vector<std::string> (*settings_to_try)() = nullptr;
   /// The line that sets these options in the original. Goes with `settings_to_try`.
   std::string (*as_set)(const StrategySpec&) = nullptr;
+  /// The option that may be `fit`: the smallest in whole MiB in which the recording runs. The
+  /// counter `touched` says how much is used of what is taken without the option. Empty: none may.
+  std::string_view fits = {};
+  std::vector<Preset> presets = {};
+  /// Called before any recording is read; throws for options that cannot do here. Null: all can.
+  void (*check_here)(const StrategySpec&) = nullptr;
+  bool divides_early = false;  ///< the first requests decide for good how memory is divided
+  bool needs_start = false;  ///< what it holds or moved away tells of every request since the start
 };
 
 /// Every registered strategy, in the order of strategies.def.
 std::span<const StrategyInfo> strategies();
+
+/// Throws as `parse_strategy` does where there is none of this name.
+const StrategyInfo& strategy_info(std::string_view name);
 
 /// The strategy that a person means by another name, with its options ("free-list:fit=best"); case,
 /// '-' and '_' do not matter. Unset: no strategy is known by it.

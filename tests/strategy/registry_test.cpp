@@ -179,6 +179,19 @@ TEST(Registry, WhatIsTakenAtOnceIsSetByAnOptionThatIsThere) {
   }
 }
 
+TEST(Registry, EveryRowOfACompareIsARowOnSomeDeviceAndHasAGroup) {
+  for (const StrategyInfo& info : strategies()) {
+    for (const Preset& preset : info.presets) {
+      EXPECT_GT(preset.group + preset.pinned_group, 0u) << info.name;
+      const std::string options =
+          preset.options_for ? preset.options_for(Bytes{1} << 30) : std::string(preset.options);
+      EXPECT_NO_THROW(parse_strategy(std::string(info.name) + ':' + options)) << info.name;
+    }
+    if (info.fits.empty()) continue;
+    EXPECT_EQ(std::ranges::count(info.options, info.fits, &OptionInfo::key), 1) << info.name;
+  }
+}
+
 TEST(Registry, NamesAreUniqueAndEverythingHasASentence) {
   std::vector<std::string_view> names;
   for (const StrategyInfo& info : strategies()) {

@@ -294,7 +294,8 @@ StrategyInfo cub_strategy() {
                    "Memory beyond this is returned to the device instead of cached."},
                   Completion::option()},
       .make = make,
-      .known_as = {{"cachingdeviceallocator"}}};
+      .known_as = {{"cachingdeviceallocator"}},
+      .presets = {{"", 4}, {"bin_growth=2,min_bin=9,max_bin=27,max_cached=none", 4}}};
 }
 
 }  // namespace memreplay

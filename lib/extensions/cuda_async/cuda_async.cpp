@@ -440,7 +440,8 @@ StrategyInfo cuda_async_strategy() {
                   Completion::option()},
       .make = make,
       .scales = true,
-      .known_as = {{"cudamallocasync"}, {"mallocasync"}, {"streamordered"}}};
+      .known_as = {{"cudamallocasync"}, {"mallocasync"}, {"streamordered"}},
+      .presets = {{"threshold=0", 2}, {"threshold=max", 2}}};
 }
 
 }  // namespace memreplay

@@ -499,7 +499,8 @@ StrategyInfo gmlake_strategy() {
                   {"gc_limit", "SIZE", "1000GiB",
                    "Stitched addresses above which old ones are undone."}},
       .make = make,
-      .stitches = true};
+      .stitches = true,
+      .presets = {{"frag_limit=256MiB", 4}}};
 }
 
 }  // namespace memreplay

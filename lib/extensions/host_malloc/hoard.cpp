@@ -447,7 +447,8 @@ StrategyInfo hoard_strategy() {
                {"local_limit", "SIZE", "16MiB", "Bytes of such blocks that it keeps."},
                {"keep", "N|all", "all", "Empty superblocks that the global heap does not return."}},
           .make = make,
-          .scales = true};
+          .scales = true,
+          .presets = {{"", 3}}};
 }
 
 }  // namespace memreplay

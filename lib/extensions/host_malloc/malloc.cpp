@@ -1,4 +1,5 @@
 #include "core/error.hpp"
+#include "device/host/malloc_library.hpp"
 #include "strategy/parts/driver_blocks.hpp"
 #include "strategy/registry.hpp"
 
@@ -15,6 +16,11 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
   return make_driver_blocks(context.device, options);
 }
 
+// A library may ask for another start of the program.
+void check_here(const StrategySpec& spec) {
+  if (const auto library = find_option(spec, "lib")) check_malloc_library(std::string(*library));
+}
+
 }  // namespace
 
 /// malloc of this process or of a library, on the memory of this machine.
@@ -26,7 +32,8 @@ StrategyInfo malloc_strategy() {
                    "This process's malloc, or that of a shared object such as libjemalloc.so.2."}},
       .make = make,
       .needs_device = "host",
-      .known_as = {{"mimalloc"}, {"glibc"}, {"ptmalloc"}, {"heap"}}};
+      .known_as = {{"mimalloc"}, {"glibc"}, {"ptmalloc"}, {"heap"}},
+      .check_here = check_here};
 }
 
 }  // namespace memreplay

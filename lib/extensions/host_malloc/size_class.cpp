@@ -429,7 +429,8 @@ StrategyInfo size_class_strategy() {
                       {"region_max", "SIZE", "512MiB", "The largest region: doubling ends there."}},
           .make = make,
           .scales = true,
-          .known_as = {{"jemalloc"}, {"slab"}, {"sizeclasses"}}};
+          .known_as = {{"jemalloc"}, {"slab"}, {"sizeclasses"}},
+          .presets = {{"", 3}}};
 }
 
 }  // namespace memreplay

@@ -462,7 +462,8 @@ StrategyInfo tcmalloc_strategy() {
                   {"overages", "N", "3", "Times that a list is too long before it shrinks."},
                   {"transfer", "N", "16", "Batches of a class between threads and central list."}},
       .make = make,
-      .scales = true};
+      .scales = true,
+      .presets = {{"", 3}}};
 }
 
 }  // namespace memreplay

@@ -323,7 +323,8 @@ StrategyInfo offload_strategy() {
           .make = make,
           .wraps = true,
           .example = "offload(torch)",
-          .known_as = {{"swap"}, {"swapping"}}};
+          .known_as = {{"swap"}, {"swapping"}},
+          .needs_start = true};
 }
 
 }  // namespace memreplay

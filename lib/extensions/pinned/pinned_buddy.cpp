@@ -306,7 +306,8 @@ StrategyInfo pinned_buddy_strategy() {
                    "Requests up to this size get blocks of their own, of powers of two."}},
       .make = make,
       .scales = true,
-      .takes_at_once = "count"};
+      .takes_at_once = "count",
+      .presets = {{"", 0, 1}}};
 }
 
 }  // namespace memreplay

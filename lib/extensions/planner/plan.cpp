@@ -88,7 +88,8 @@ StrategyInfo plan_strategy() {
       .keeps_regions = true,
       .plan_for = wish_of,
       .needs_plan = true,
-      .known_as = {{"optimal"}, {"planned"}, {"minimalloc"}}};
+      .known_as = {{"optimal"}, {"planned"}, {"minimalloc"}},
+      .presets = {{"order=size", 5}, {"order=best", 5, 5}}};
 }
 
 }  // namespace memreplay

@@ -345,6 +345,11 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
   return std::make_unique<RmmArena>(options, context.device);
 }
 
+std::string arena_for(std::optional<Bytes> room) {
+  if (!room) return "arena_size=fit";
+  return *room < kMiB ? "" : fmt::format("arena_size={}", *room / kAlign * kAlign);
+}
+
 }  // namespace
 
 /// RMM's arenas: superblocks that streams take from one region.
@@ -362,7 +367,9 @@ StrategyInfo rmm_arena_strategy() {
                        "54 KiB instead of 56 KiB among them, as the original's table has it."}},
           .make = make,
           .keeps_regions = true,
-          .takes_at_once = "arena_size"};
+          .takes_at_once = "arena_size",
+          .fits = "arena_size",
+          .presets = {{.group = 2, .options_for = arena_for}}};
 }
 
 }  // namespace memreplay

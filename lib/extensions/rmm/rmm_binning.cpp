@@ -145,7 +145,8 @@ StrategyInfo rmm_binning_strategy() {
       .make = make,
       .wraps = true,
       .example = "rmm-binning(rmm-pool):blocks_per_chunk=4",
-      .keeps_regions = true};
+      .keeps_regions = true,
+      .presets = {{"", 2}}};
 }
 
 }  // namespace memreplay

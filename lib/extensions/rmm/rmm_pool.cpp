@@ -259,6 +259,11 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
   return std::make_unique<RmmPool>(options, context.device);
 }
 
+std::string maximum_for(std::optional<Bytes> room) {
+  const Bytes most = room.value_or(0) / 256 * 256;
+  return most > 0 ? fmt::format("maximum={}", most) : "";
+}
+
 }  // namespace
 
 /// RMM's pool: best fit over free lists of the streams, grown by doubling.
@@ -272,7 +277,9 @@ StrategyInfo rmm_pool_strategy() {
           .make = make,
           .keeps_regions = true,
           .scales = true,
-          .known_as = {{"rmm"}, {"rapids"}, {"cudf"}}};
+          .known_as = {{"rmm"}, {"rapids"}, {"cudf"}},
+          .presets = {{"", 2}, {.group = 2, .options_for = maximum_for}},
+          .divides_early = true};
 }
 
 }  // namespace memreplay

@@ -248,7 +248,8 @@ StrategyInfo stalloc_strategy() {
       .make = make,
       .wraps = true,
       .example = "stalloc(torch)",
-      .plan_for = wish_of};
+      .plan_for = wish_of,
+      .presets = {{"", 4}}};
 }
 
 }  // namespace memreplay

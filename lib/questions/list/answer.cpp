@@ -133,7 +133,7 @@ ListAnswer answer(const ListQuestion& question) {
     const std::string meant = strategy_known_as(*question.name).value_or(*question.name);
     const std::string name = meant.substr(0, meant.find(':'));
     keep_only(answer, name);
-    return options_of(*std::ranges::find(strategies(), name, &StrategyInfo::name), answer.what);
+    return options_of(strategy_info(name), answer.what);
   }
   keep_only(answer, *question.name);
   if (question.what == What::workloads) {

@@ -16,12 +16,8 @@ using KeysAndValues = std::vector<std::pair<std::string, std::string>>;
 
 constexpr std::size_t kReplaysAtOnce = 32;
 
-const StrategyInfo& registered(const std::string& name) {
-  return *std::ranges::find(strategies(), name, &StrategyInfo::name);
-}
-
 const StrategyInfo& with_settings(const StrategySpec& strategy) {
-  const StrategyInfo& info = registered(strategy.name);
+  const StrategyInfo& info = strategy_info(strategy.name);
   if (info.settings_to_try != nullptr) return info;
   std::vector<std::string_view> known = {"torch"};
   for (const StrategyInfo& other : strategies()) {
@@ -47,7 +43,7 @@ std::vector<Setting> settings_of(const TuneOptions& options) {
     return find_option(*options.strategy, option.first) || options.forbidden.contains(option.first);
   };
   std::vector<Setting> settings = {{}};
-  for (KeysAndValues& varied : listed(registered(options.strategy->name))) {
+  for (KeysAndValues& varied : listed(strategy_info(options.strategy->name))) {
     if (std::ranges::any_of(varied, stays)) continue;
     settings.emplace_back().of_another = std::move(varied);
   }
@@ -127,7 +123,7 @@ TuneResult tune_listed(const TuneOptions& options) {
 }
 
 std::string line_as_set(const TuneResult& result) {
-  return registered(result.strategy)
+  return strategy_info(result.strategy)
       .as_set(spec_of(result, result.outcomes[result.best].settings.front()));
 }
 

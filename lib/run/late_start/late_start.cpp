@@ -29,11 +29,10 @@ Bytes most_of(const torch::Settings& settings, const SimulatedDeviceOptions& dev
                         }).value_or(room));
 }
 
-// Plans are made for the recording's requests alone, a block that was moved away has no place, and
-// what `bump` reserves tells of every request since the program began.
+// Plans are made for the recording's requests alone.
 bool can_rehearse(const StrategySpec& spec) {
   const auto follows = [](const StrategySpec& inner) { return can_rehearse(inner); };
-  return !plan_wish(spec) && spec.name != "offload" && spec.name != "bump" &&
+  return !plan_wish(spec) && !strategy_info(spec.name).needs_start &&
          std::ranges::all_of(spec.inner, follows);
 }
 

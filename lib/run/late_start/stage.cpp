@@ -159,12 +159,6 @@ const Target kOther{of_other, {kOneStep, kIdle, kFading}, {.82, 1.25}};
 // holds may be one doubling off.
 const Target kDivided{of_other, {kOneStep, kIdle, kFading}, {.65, 1.55}};
 
-Bytes counter(const RunMetrics& metrics, std::string_view name) {
-  const auto found =
-      std::ranges::find_if(metrics.counters, [&](const auto& c) { return c.first == name; });
-  return found == metrics.counters.end() ? 0 : static_cast<Bytes>(found->second);
-}
-
 }  // namespace
 
 Stage::Stage(const Contender& contender, const WarmScript& script,
@@ -235,9 +229,9 @@ StageOutcome Stage::measure(Scene scene) const {
           .end_reserved = m.end_reserved,
           .peak_allocated = m.peak_allocated,
           .end_allocated = m.end_allocated,
-          .peak_of_small = counter(m, "reserved_bytes.small_pool.peak"),
-          .peak_of_large = counter(m, "reserved_bytes.large_pool.peak"),
-          .end_of_small = counter(m, "reserved_bytes.small_pool.current"),
+          .peak_of_small = m.counter("reserved_bytes.small_pool.peak"),
+          .peak_of_large = m.counter("reserved_bytes.large_pool.peak"),
+          .end_of_small = m.counter("reserved_bytes.small_pool.current"),
           .ooms = m.ooms,
           .oom_retries = m.oom_retries,
           .refused_before = scene.refused};
@@ -305,7 +299,7 @@ const Target& target_of(const TorchModel& recorded, const TorchModel& replayed,
 }
 
 const Target& target_of_other(std::string_view name) {
-  return name == "rmm-pool" || name == "free-list" ? kDivided : kOther;
+  return strategy_info(name).divides_early ? kDivided : kOther;
 }
 
 }  // namespace memreplay

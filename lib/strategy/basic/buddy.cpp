@@ -311,7 +311,8 @@ StrategyInfo buddy_strategy() {
           .make = make,
           .scales = true,
           .known_as = {{"buddysystem"}, {"binarybuddy"}, {"buddyallocator"}},
-          .takes_at_once = "max"};
+          .takes_at_once = "max",
+          .presets = {{"", 3, 3}}};
 }
 
 }  // namespace memreplay

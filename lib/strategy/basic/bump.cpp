@@ -140,7 +140,8 @@ StrategyInfo bump_strategy() {
                    "When the pointer goes back to the start of the pool."}},
       .make = make,
       .keeps_regions = true,
-      .known_as = {{"linear"}, {"arena"}, {"region"}}};
+      .known_as = {{"linear"}, {"arena"}, {"region"}},
+      .needs_start = true};
 }
 
 }  // namespace memreplay

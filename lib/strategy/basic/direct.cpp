@@ -65,7 +65,8 @@ StrategyInfo direct_strategy() {
           .options = {},
           .make = make,
           .scales = true,
-          .known_as = {{"nocaching"}, {"nocache"}, {"none"}}};
+          .known_as = {{"nocaching"}, {"nocache"}, {"none"}},
+          .presets = {{"", 1, 1}}};
 }
 
 }  // namespace memreplay

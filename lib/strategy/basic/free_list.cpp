@@ -192,18 +192,20 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
 
 /// The allocator of the textbooks: free blocks in a list by address.
 StrategyInfo free_list_strategy() {
-  return {
-      .name = "free-list",
-      .summary = "The textbook allocator: free blocks in a list by address, neighbours join.",
-      .options = {{"fit", "first|best", "first",
-                   "Which free block serves: the lowest that fits, or the smallest."},
-                  {"split", "true|false", "true",
-                   "Cut free blocks to size; false: they are used whole and never join."},
-                  {"align", "SIZE", "1", "Sizes and addresses are multiples of this."}},
-      .make = make,
-      .scales = true,
-      .known_as = {
-          {"freelistallocator"}, {"textbook"}, {"firstfit", "fit=first"}, {"bestfit", "fit=best"}}};
+  return {.name = "free-list",
+          .summary = "The textbook allocator: free blocks in a list by address, neighbours join.",
+          .options = {{"fit", "first|best", "first",
+                       "Which free block serves: the lowest that fits, or the smallest."},
+                      {"split", "true|false", "true",
+                       "Cut free blocks to size; false: they are used whole and never join."},
+                      {"align", "SIZE", "1", "Sizes and addresses are multiples of this."}},
+          .make = make,
+          .scales = true,
+          .known_as = {{"freelistallocator"},
+                       {"textbook"},
+                       {"firstfit", "fit=first"},
+                       {"bestfit", "fit=best"}},
+          .divides_early = true};
 }
 
 }  // namespace memreplay

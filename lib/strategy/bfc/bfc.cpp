@@ -155,7 +155,8 @@ StrategyInfo bfc_strategy() {
           [](const StrategySpec& spec) { return bool_option(spec, "coalesce_regions", false); },
       .known_as = {{"tensorflow"}, {"tf"}, {"xla"}, {"bestfitwithcoalescing"}},
       .settings_to_try = settings_to_try,
-      .as_set = as_set};
+      .as_set = as_set,
+      .presets = {{"", 1}}};
 }
 
 }  // namespace memreplay

@@ -131,7 +131,8 @@ StrategyInfo torch_strategy() {
           },
       .make = make_torch,
       .at = "version",
-      .known_as = {{"pytorch"}, {"caching"}, {"cachingallocator"}, {"cudacachingallocator"}}};
+      .known_as = {{"pytorch"}, {"caching"}, {"cachingallocator"}, {"cudacachingallocator"}},
+      .presets = {{"", 1}, {"expandable_segments=True", 1}}};
 }
 
 }  // namespace memreplay

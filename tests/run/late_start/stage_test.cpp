@@ -32,7 +32,7 @@ TEST(Targets, WhatDiffersDecidesHowToGuess) {
                          &target("", "", 500),
                          &target("", ""),
                          &target_of_other("bfc"),
-                         &target_of_other("rmm-pool")};
+                         &target_of_other("free-list")};
   for (std::size_t i = 0; i < std::size(all); ++i) {
     for (std::size_t j = 0; j < i; ++j) EXPECT_NE(all[i], all[j]) << i << ' ' << j;
   }

@@ -19,13 +19,12 @@ constexpr std::size_t kJudged = 4;  ///< settings that served, should a late sta
 
 // What -s does not take has no effect on placement.
 StrategySpec spec_as_written(const std::string& conf, const std::string& release) {
-  const auto torch = std::ranges::find(strategies(), "torch", &StrategyInfo::name);
+  const std::vector<OptionInfo>& known = strategy_info("torch").options;
   torch::SettingIssues ignored;
   std::vector<std::string> options;
   for (const auto& [key, value] : torch::split_conf(conf, torch::parse_release(release), ignored)) {
-    const bool known =
-        std::ranges::find(torch->options, key, &OptionInfo::key) != torch->options.end();
-    if (known) options.push_back(fmt::format("{}={}", key, value));
+    const bool takes = std::ranges::find(known, key, &OptionInfo::key) != known.end();
+    if (takes) options.push_back(fmt::format("{}={}", key, value));
   }
   return parse_strategy(options.empty() ? "torch"
                                         : fmt::format("torch:{}", fmt::join(options, ",")));
