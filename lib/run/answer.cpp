@@ -4,10 +4,13 @@
 
 #include <deque>
 #include <map>
+#include <mutex>
 #include <numeric>
+#include <thread>
 #include <tuple>
 #include <utility>
 
+#include "core/parallel.hpp"
 #include "core/text.hpp"
 #include "core/torch_sizes.hpp"
 #include "core/units.hpp"
@@ -181,11 +184,24 @@ ReplayAnswer answer(const Inputs& inputs, std::span<const OpenDevice> opened,
     if (progress.begin_trace) progress.begin_trace(chosen, subject);
     const ReplayOptions options = replay_options(subject.trace(), setup, control);
     const LateStart late(subject, options);
-    for (const StrategySpec& asked : strategies) {
-      if (control.stopped()) break;
-      const StrategySpec spec = fitted(subject, asked, setup, control);
-      for (Run& made : on_all(subject, spec, devices, setup, late, chosen.made.get(),
-                              progress.watcher, control)) {
+    std::mutex showing;
+    const Control in_turn{control.stop, [&](const std::string& what, double share) {
+                            const std::lock_guard lock(showing);
+                            control.show(what, share);
+                          }};
+    const auto row = [&](std::size_t i) -> std::vector<Run> {
+      if (control.stopped()) return {};
+      const StrategySpec spec = fitted(subject, strategies[i], setup, in_turn);
+      return on_all(subject, spec, devices, setup, late, chosen.made.get(), progress.watcher,
+                    in_turn);
+    };
+    const bool alone = progress.watcher != nullptr || setup.repeat > 1 || setup.paced ||
+                       late.applies() || subject.trace().streamed != nullptr ||
+                       std::ranges::any_of(devices, &OpenDevice::timed);
+    WorkAhead<std::vector<Run>> rows(strategies.size(),
+                                     alone ? 1 : std::thread::hardware_concurrency(), row);
+    for (std::size_t i = 0; i < strategies.size() && !control.stopped(); ++i) {
+      for (Run& made : rows.take()) {
         if (made.interrupted() && made.metrics.events == 0) continue;  // as good as not run
         made.at_least = trace.trace.early_end && !setup.to;
         if (progress.judged) progress.judged(chosen, made);
