@@ -226,7 +226,7 @@ EventState Accounts::state_after(std::uint64_t event,
           metrics_.ooms};
 }
 
-RunMetrics Accounts::finish(double seconds) const {
+RunMetrics Accounts::finish(double seconds, bool testimony) const {
   RunMetrics m = metrics_;
   const StrategyUsage own = strategy_.usage();
   const DeviceUsage made = calls_since_measuring();
@@ -262,9 +262,11 @@ RunMetrics Accounts::finish(double seconds) const {
   if (device_seconds_) {
     m.modelled_device_seconds = *device_seconds_ - sums_.seconds_before;
   }
-  Testimony testimony = strategy_.testimony();
-  m.counters = std::move(testimony.counters);
-  m.remarks = std::move(testimony.remarks);
+  if (testimony) {
+    Testimony told = strategy_.testimony();
+    m.counters = std::move(told.counters);
+    m.remarks = std::move(told.remarks);
+  }
   return m;
 }
 

@@ -60,7 +60,7 @@ class Accounts {
   RunSoFar so_far() const;
   EventState state_after(std::uint64_t event, const std::optional<Placement>& concerned) const;
   /// All of it, after the last event; `seconds` is how long the replay took.
-  RunMetrics finish(double seconds) const;
+  RunMetrics finish(double seconds, bool testimony) const;
   const Sums& sums() const { return sums_; }
   /// Goes on from what another strategy in the same state came to.
   void go_on_from(const Sums& sums) { sums_ = sums; }

@@ -46,7 +46,7 @@ class Replay {
     }
     if (result_.finished) make_last_calls(end);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began_;
-    result_.metrics = accounts_.finish(took.count());
+    result_.metrics = accounts_.finish(took.count(), options_.testimony);
     result_.refusals = device_.usage().refusals;
     result_.blocks = caller_.take_blocks();
     return std::move(result_);

@@ -92,6 +92,7 @@ struct ReplayOptions {
   Beginning begin_with;        ///< where the program does not start cold
   Watcher* watcher = nullptr;  ///< a ledger needs the strategy to be over its HeardDevice
   bool paced = false;          ///< events do not come before their recorded time
+  bool testimony = true;       ///< the strategy's own counters and remarks are asked for
 
   // The device, for who makes one.
   SimulatedDeviceOptions device;

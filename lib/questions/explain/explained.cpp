@@ -59,6 +59,7 @@ void replay_in(View& view, const Subject& subject, const ExplainQuestion& questi
   // Behind a refused request the program would have gone another way.
   const At::Kind at = question.at.kind;
   replaying.stops.at_oom = at == At::Kind::usual || at == At::Kind::oom;
+  replaying.testimony = false;
   view.source = std::make_unique<ReplayedMoments>(contender, replaying);
 }
 
@@ -219,6 +220,7 @@ void search(const Subject& subject, const View& view, const ExplainQuestion& que
     tuning.late_events = kEventsOfShortSearch;
   }
   tuning.replaying.stops.cancelled = control.stop;
+  tuning.replaying.testimony = false;
   tuning.progress = [&](double share) { control.show("settings tried", share); };
   TuneResult tuned = tuning.strategy ? tune_listed(tuning) : tune(tuning);
   if (tuned.outcomes.empty()) return;

@@ -6,6 +6,13 @@
 #include "strategy/torch/serving.hpp"
 
 namespace memreplay::torch {
+namespace {
+
+/// Of so many there is room for the shelves at once.
+constexpr std::size_t kPoolsExpected = 4096;
+
+}  // namespace
+
 Allocator::Allocator(DeviceModel& device, const Settings& settings, const Release& release,
                      std::vector<PoolId> pools, std::vector<PoolOptions> pool_options)
     : StrategyOn(device),
@@ -24,6 +31,7 @@ Allocator::Allocator(DeviceModel& device, const Settings& settings, const Releas
   blocks_.push_back({.state = BlockState::allocated});
   unused_.resize(blocks_.size());
   add_pools(0);
+  shelves_.reserve(2 + 2 * std::min(pool_ids_.size(), kPoolsExpected));
   shelves_.resize(2);
 }
 
