@@ -411,21 +411,18 @@ std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& 
                     "objects",
                     options.superblock, options.q << 24));
   }
-  options.emptiness = whole_option(spec, "emptiness", options.emptiness);
-  options.k = whole_option(spec, "k", options.k);
-  options.heaps = whole_option(spec, "heaps", options.heaps);
+  options.emptiness = whole_option(spec, "emptiness", options.emptiness, 2, 1024);
+  options.k = whole_option(spec, "k", options.k, 0, 65536);
+  options.heaps = whole_option(spec, "heaps", options.heaps, 1, 4096);
   options.local_max = size_option(spec, "local_max", options.local_max);
   options.local_limit = size_option(spec, "local_limit", options.local_limit);
   const auto keep = find_option(spec, "keep");
   if (keep && *keep != "all") options.keep = whole_option(spec, "keep", 0);
-  const auto refuse = [](std::string_view key, std::string_view expected) {
-    throw UsageError(fmt::format("strategy 'hoard': {} means nothing; expected {}", key, expected));
+  const auto refuse = [](std::string_view key, Bytes value, std::string_view expected) {
+    throw UsageError(fmt::format("strategy 'hoard': {} is {}; expected {}", key, value, expected));
   };
-  if (options.superblock > kTiB) refuse("superblock", "at most 1TiB");
-  if (options.q > options.superblock / 2) refuse("q", "at most half of superblock");
-  if (options.emptiness < 2 || options.emptiness > 1024) refuse("emptiness", "2 to 1024");
-  if (options.k > 65536) refuse("k", "at most 65536");
-  if (options.heaps == 0 || options.heaps > 4096) refuse("heaps", "1 to 4096");
+  if (options.superblock > kTiB) refuse("superblock", options.superblock, "at most 1TiB");
+  if (options.q > options.superblock / 2) refuse("q", options.q, "at most half of superblock");
   return std::make_unique<Hoard>(options, context.device);
 }
 

@@ -371,38 +371,34 @@ class SizeClass final : public StrategyOn<SizeClass>, private Prefetch {
   std::int64_t decayed_ = 0;
 };
 
-[[noreturn]] void refuse(std::string_view key, std::string_view expected) {
+[[noreturn]] void refuse(std::string_view key, Bytes value, std::string_view expected) {
   throw UsageError(
-      fmt::format("strategy 'size-class': {} means nothing; expected {}", key, expected));
+      fmt::format("strategy 'size-class': {} is {}; expected {}", key, value, expected));
 }
 
 std::unique_ptr<Strategy> make(const StrategySpec& spec, const StrategyContext& context) {
   SizeClassOptions options;
   options.q = alignment_option(spec, "q", options.q);
-  options.g = whole_option(spec, "g", options.g);
+  options.g = whole_option(spec, "g", options.g, 0, 6);
   options.page = alignment_option(spec, "page", options.page);
   options.small_max = size_option(spec, "small_max", options.small_max);
-  options.slab_objects = whole_option(spec, "slab_objects", options.slab_objects);
-  options.arenas = whole_option(spec, "arenas", options.arenas);
+  options.slab_objects = whole_option(spec, "slab_objects", options.slab_objects, 1, 65536);
+  options.arenas = whole_option(spec, "arenas", options.arenas, 1, 65536);
   options.tcache = whole_option(spec, "tcache", options.tcache);
   const auto decay = find_option(spec, "decay");
   if (decay && *decay != "never" && *decay != "-1") options.decay = whole_option(spec, "decay", 0);
   options.region = size_option(spec, "region", options.region);
   options.region_max = size_option(spec, "region_max", options.region_max);
-  if (options.g > 6) refuse("g", "0 to 6");
   constexpr Bytes kMostSlots = 1 << 24;  // in a slab, which is 128 pages at most
   if (options.page > kMostSlots / 128 * options.q) {
-    refuse("page",
+    refuse("page", options.page,
            fmt::format("at most {}, for slabs of 16 Mi objects", kMostSlots / 128 * options.q));
   }
-  if (options.small_max < options.q || options.small_max > kTiB) refuse("small_max", "q to 1TiB");
-  if (options.slab_objects == 0 || options.slab_objects > 65536) {
-    refuse("slab_objects", "1 to 65536");
+  if (options.small_max < options.q || options.small_max > kTiB) {
+    refuse("small_max", options.small_max, "q to 1TiB");
   }
-  if (options.arenas == 0 || options.arenas > 65536) refuse("arenas", "1 to 65536");
-  if (options.region > 1024 * kTiB || options.region_max > 1024 * kTiB) {
-    refuse("region", "at most 1024TiB");
-  }
+  const Bytes longest = std::max(options.region, options.region_max);
+  if (longest > 1024 * kTiB) refuse("region", longest, "at most 1024TiB");
   options.region = round_up(options.region, options.page);
   options.region_max = round_up(options.region_max, options.page);
   return std::make_unique<SizeClass>(options, context.device);
