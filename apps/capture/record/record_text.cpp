@@ -305,17 +305,15 @@ const TraceRuns* RecordAnswer::runs_of(const RecordedProcess& process) const {
 }
 
 Table to_table(const RecordAnswer& answer) {
-  Table table;
-  table.columns = {{"recording", true}, {"rank"},          {"events"}, {"peak requested"},
-                   {"peak allocated"},  {"peak reserved"}, {"OOM"}};
+  Table table{{left("recording"), "rank", "events", "peak requested", "peak allocated",
+               "peak reserved", "OOM"}};
   for (const RecordedProcess& process : answer.processes) {
     const TraceRuns* const runs = answer.runs_of(process);
     if (!runs) continue;
     const RunMetrics& metrics = runs->runs.front().metrics;
-    table.rows.push_back({process.path, process.rank ? std::to_string(*process.rank) : "-",
-                          std::to_string(runs->trace.events), exact_size(metrics.peak_requested),
-                          exact_size(metrics.peak_allocated), exact_size(metrics.peak_reserved),
-                          std::to_string(process.ooms)});
+    table.add(process.path, process.rank ? cell_of(*process.rank) : "-", runs->trace.events,
+              exact_size(metrics.peak_requested), exact_size(metrics.peak_allocated),
+              exact_size(metrics.peak_reserved), process.ooms);
   }
   return table;
 }

@@ -146,17 +146,20 @@ SweepAnswer answer(const RecordQuestion& question, const Sweep& sweep, const Cac
 }
 
 Table to_table(const SweepAnswer& answer) {
-  Table table;
-  table.columns = {
-      {answer.name, true}, {"peak requested"}, {"peak allocated"},    {"peak reserved"}, {"OOM"},
-      {"retries"},         {"exit status"},    {"recording", true, 1}};
+  Table table{{left(answer.name),
+               "peak requested",
+               "peak allocated",
+               "peak reserved",
+               "OOM",
+               "retries",
+               "exit status",
+               {"recording", true, 1}}};
   for (const SweepPoint& point : answer.points) {
     const Run* const run = point.worst();
-    table.rows.push_back({point.value, sized(run, &RunMetrics::peak_requested),
-                          sized(run, &RunMetrics::peak_allocated),
-                          sized(run, &RunMetrics::peak_reserved), human_count(point.ooms()),
-                          run ? human_count(run->metrics.oom_retries) : "-",
-                          std::to_string(point.answer.end.status), path_of(point)});
+    table.add(point.value, sized(run, &RunMetrics::peak_requested),
+              sized(run, &RunMetrics::peak_allocated), sized(run, &RunMetrics::peak_reserved),
+              human_count(point.ooms()), run ? human_count(run->metrics.oom_retries) : "-",
+              point.answer.end.status, path_of(point));
   }
   return table;
 }

@@ -23,14 +23,12 @@ void add_waits(std::string& text, std::string_view verb, const Calibration& cali
 
 std::string to_text(const CalibrateAnswer& answer, const TextStyle& style) {
   const auto& [device, calibration] = answer;
-  Table table;
-  table.columns = {{"call", true}, {"size"}, {"count"}, {"mean"}, {"p50"}, {"p99"}, {"max"}};
+  Table table{{left("call"), "size", "count", "mean", "p50", "p99", "max"}};
   for (const auto& [name, call] : calibration.calls()) {
     for (const SizedTimes& size : call->sizes) {
       const Durations& times = size.times;
-      table.rows.push_back({name, human_size(size.bytes), human_count(times.count()),
-                            mean_text(times), quantile_text(times, 0.5), quantile_text(times, 0.99),
-                            quantile_text(times, 1)});
+      table.add(name, human_size(size.bytes), human_count(times.count()), mean_text(times),
+                quantile_text(times, 0.5), quantile_text(times, 0.99), quantile_text(times, 1));
     }
   }
   std::string text =

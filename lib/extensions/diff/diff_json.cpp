@@ -176,19 +176,6 @@ const T* pointer(const std::optional<T>& value) {
   return value ? &*value : nullptr;
 }
 
-std::vector<std::string> row(const char* what, std::string event, const Run& run,
-                             const Holding& holding) {
-  return {what,
-          std::move(event),
-          run.strategy,
-          std::to_string(holding.requested),
-          std::to_string(holding.allocated),
-          std::to_string(holding.reserved),
-          std::to_string(holding.free),
-          std::to_string(holding.largest_free),
-          std::to_string(holding.device_calls)};
-}
-
 }  // namespace
 
 void fields(JsonFields& f, const SpanPeak& span) {
@@ -260,23 +247,13 @@ void fields(JsonFields& f, const RecordingsAnswer& answer) {
 std::string to_json(const RecordingsAnswer& answer) { return dump(JsonFields::of(answer)); }
 
 Table to_table(const RecordingsAnswer& answer) {
-  Table table{{{"place", true},
-               {"pool", true},
-               {"stream"},
-               {"change", true},
-               {"a_bytes"},
-               {"b_bytes"},
-               {"difference_bytes"},
-               {"a_blocks"},
-               {"b_blocks"}},
-              {}};
+  Table table{{left("place"), left("pool"), "stream", left("change"), "a_bytes", "b_bytes",
+               "difference_bytes", "a_blocks", "b_blocks"}};
   for (const PlaceDiff& place : answer.diff.places) {
     const char* sign = place.a_bytes > place.b_bytes ? "-" : "";
-    table.rows.push_back({place.place.name, pool_of(place.private_pool),
-                          std::to_string(place.stream), std::string(name_of(place.change())),
-                          std::to_string(place.a_bytes), std::to_string(place.b_bytes),
-                          sign + std::to_string(place.difference()), std::to_string(place.a_blocks),
-                          std::to_string(place.b_blocks)});
+    table.add(place.place.name, pool_of(place.private_pool), place.stream, name_of(place.change()),
+              place.a_bytes, place.b_bytes, sign + cell_of(place.difference()), place.a_blocks,
+              place.b_blocks);
   }
   return table;
 }
@@ -304,22 +281,15 @@ void fields(JsonFields& f, const StrategiesAnswer& answer) {
 std::string to_json(const StrategiesAnswer& answer) { return dump(JsonFields::of(answer)); }
 
 Table to_table(const StrategiesAnswer& answer) {
-  Table table{{{"moment", true},
-               {"event"},
-               {"strategy", true},
-               {"requested_bytes"},
-               {"allocated_bytes"},
-               {"reserved_bytes"},
-               {"free_bytes"},
-               {"largest_free_bytes"},
-               {"device_calls"}},
-              {}};
+  Table table{{left("moment"), "event", left("strategy"), "requested_bytes", "allocated_bytes",
+               "reserved_bytes", "free_bytes", "largest_free_bytes", "device_calls"}};
   const StrategiesDiff& diff = answer.diff;
   const auto add = [&](const char* what, const Parting* parting) {
     if (parting == nullptr) return;
     for (std::size_t side = 0; side < 2; ++side) {
-      table.rows.push_back(
-          row(what, std::to_string(parting->event), answer.diff.runs[side], parting->holds[side]));
+      const Holding& holds = parting->holds[side];
+      table.add(what, parting->event, diff.runs[side].strategy, holds.requested, holds.allocated,
+                holds.reserved, holds.free, holds.largest_free, holds.device_calls);
     }
   };
   add("first difference", diff.first());
@@ -328,10 +298,8 @@ Table to_table(const StrategiesAnswer& answer) {
   add("first served difference", pointer(diff.served));
   if (diff.lead) add("largest difference", &diff.lead->furthest);
   for (const Run& run : answer.diff.runs) {
-    table.rows.push_back({"peaks", "", run.strategy, std::to_string(run.metrics.peak_requested),
-                          std::to_string(run.metrics.peak_allocated),
-                          std::to_string(run.metrics.peak_reserved), "", "",
-                          std::to_string(run.device_calls())});
+    table.add("peaks", "", run.strategy, run.metrics.peak_requested, run.metrics.peak_allocated,
+              run.metrics.peak_reserved, "", "", run.device_calls());
   }
   return table;
 }

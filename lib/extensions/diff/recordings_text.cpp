@@ -265,21 +265,21 @@ class Totals {
   void sizes(std::string name, std::optional<Bytes> a, std::optional<Bytes> b) {
     if (!a && !b) return;
     const auto [shown_a, shown_b] = sizes_apart(a.value_or(0), b.value_or(0));
-    table_.rows.push_back(
-        {" " + name, a ? shown_a : "-", b ? shown_b : "-", a && b ? size_change(*a, *b) : "-"});
+    table_.add(" " + name, a ? shown_a : "-", b ? shown_b : "-",
+               a && b ? size_change(*a, *b) : "-");
   }
   void reserved(std::string name, const RecordingsDiff& diff) {
     const auto apart = reserved_apart(diff);
     if (!apart) return sizes(std::move(name), diff.a_peak.reserved, diff.b_peak.reserved);
-    table_.rows.push_back({" " + name, apart->a, apart->b, apart->change});
+    table_.add(" " + name, apart->a, apart->b, apart->change);
   }
   void counts(std::string name, std::uint64_t a, std::uint64_t b) {
-    table_.rows.push_back({" " + name, human_count(a), human_count(b), count_change(a, b)});
+    table_.add(" " + name, human_count(a), human_count(b), count_change(a, b));
   }
   const Table& table() const { return table_; }
 
  private:
-  Table table_{{{"", true}, {"A"}, {"B"}, {"difference"}}, {}};
+  Table table_{{left(""), "A", "B", "difference"}};
 };
 
 void add_totals(Sheet& out, const RecordingsAnswer& answer) {
@@ -311,7 +311,7 @@ void add_places(Sheet& out, const RecordingsDiff& diff) {
   const std::string title =
       fmt::format(" {} at the peaks, by {}", diff.a.run ? "Requested" : "Live",
                   diff.by_stack() ? name_of(diff.place_by) : "size");
-  Table table{{{title, true}, {"A"}, {"B"}, {"difference"}, {"blocks", true}}, {}};
+  Table table{{left(title), "A", "B", "difference", left("blocks")}};
   std::size_t changed = 0;
   std::size_t same = 0;
   Bytes same_bytes = 0;
@@ -321,14 +321,13 @@ void add_places(Sheet& out, const RecordingsDiff& diff) {
       same_bytes += place.a_bytes;
     } else if (++changed <= diff.rows) {
       const auto [a, b] = sizes_apart(place.a_bytes, place.b_bytes);
-      table.rows.push_back({"   " + place_phrase(place), place.a_blocks == 0 ? "-" : a,
-                            place.b_blocks == 0 ? "-" : b,
-                            size_change(place.a_bytes, place.b_bytes), blocks_phrase(place)});
+      table.add("   " + place_phrase(place), place.a_blocks == 0 ? "-" : a,
+                place.b_blocks == 0 ? "-" : b, size_change(place.a_bytes, place.b_bytes),
+                blocks_phrase(place));
     }
   }
   if (changed > diff.rows) {
-    table.rows.push_back({fmt::format("   … and {} more", human_count(changed - diff.rows))});
-    table.rows.back().resize(table.columns.size());
+    table.add(fmt::format("   … and {} more", human_count(changed - diff.rows)));
   }
   if (changed > 0) {
     out += '\n';
@@ -376,10 +375,8 @@ void add_steps(Sheet& out, const RecordingsDiff& diff) {
   if (!differ) return;
   const bool reserved = diff.a.spans[0].reserved && diff.b.spans[0].reserved;
   const char* what = diff.a.run ? "allocated" : "requested";
-  Table table{{{fmt::format(" Step   peak {}", what), true}, {"A"}, {"B"}, {"difference"}}, {}};
-  if (reserved) {
-    for (const char* title : {"reserved A", "reserved B"}) table.columns.push_back({title});
-  }
+  Table table{{left(fmt::format(" Step   peak {}", what)), "A", "B", "difference"}};
+  if (reserved) table.columns.insert(table.columns.end(), {"reserved A", "reserved B"});
   for (const std::size_t step : steps) {
     const SpanPeak& a = diff.a.spans[step];
     const SpanPeak& b = diff.b.spans[step];

@@ -55,16 +55,16 @@ std::string headline(const StrategiesAnswer& answer) {
 void add_totals(Sheet& out, const StrategiesAnswer& answer) {
   const RunMetrics& a = answer.diff.runs[0].metrics;
   const RunMetrics& b = answer.diff.runs[1].metrics;
-  Table table{{{"", true}, {"A"}, {"B"}, {"difference"}}, {}};
+  Table table{{left(""), "A", "B", "difference"}};
   const auto size = [&](const char* name, Bytes in_a, Bytes in_b) {
     const auto [shown_a, shown_b] = sizes_apart(in_a, in_b);
-    table.rows.push_back({name, shown_a, shown_b, size_change(in_a, in_b)});
+    table.add(name, shown_a, shown_b, size_change(in_a, in_b));
   };
   const auto count = [&](const char* name, std::uint64_t in_a, std::uint64_t in_b) {
-    table.rows.push_back({name, human_count(in_a), human_count(in_b), count_change(in_a, in_b)});
+    table.add(name, human_count(in_a), human_count(in_b), count_change(in_a, in_b));
   };
   const ReservedApart reserved = reserved_apart(answer.diff.runs[0], answer.diff.runs[1]);
-  table.rows.push_back({" peak reserved", reserved.a, reserved.b, reserved.change});
+  table.add(" peak reserved", reserved.a, reserved.b, reserved.change);
   size(" peak allocated", a.peak_allocated, b.peak_allocated);
   count(" OOMs", a.ooms, b.ooms);
   count(" OOM retries", a.oom_retries, b.oom_retries);
@@ -103,21 +103,20 @@ std::string where_phrase(const StrategiesAnswer& answer, const Parting& parting)
 
 void add_holdings(Sheet& out, const Parting& parting) {
   const auto& [a, b] = parting.holds;
-  Table table{{{"   after it", true}, {"A"}, {"B"}}, {}};
+  Table table{{left("   after it"), "A", "B"}};
   const auto size = [&](const char* name, Bytes in_a, Bytes in_b) {
     const auto [shown_a, shown_b] = sizes_apart(in_a, in_b);
-    table.rows.push_back({name, shown_a, shown_b});
+    table.add(name, shown_a, shown_b);
   };
   if (is_request(parting.op)) {
     const auto served = [](const Holding& holding) { return holding.refused ? "no" : "yes"; };
-    if (a.refused || b.refused) table.rows.push_back({"     served", served(a), served(b)});
+    if (a.refused || b.refused) table.add("     served", served(a), served(b));
   }
   size("     reserved", a.reserved, b.reserved);
   size("     allocated", a.allocated, b.allocated);
   size("     free inside", a.free, b.free);
   size("     largest hole", a.largest_free, b.largest_free);
-  table.rows.push_back(
-      {"     device calls", human_count(a.device_calls), human_count(b.device_calls)});
+  table.add("     device calls", human_count(a.device_calls), human_count(b.device_calls));
   append_table(out, table);
 }
 

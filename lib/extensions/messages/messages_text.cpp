@@ -104,11 +104,10 @@ std::string facts(const ExplainedMessage& e) {
 
 void append_bins(Sheet& out, const OomMessage& message) {
   if (message.bins.empty()) return;
-  Table table{{{" Chunks from", true}, {"chunks"}, {"in use"}, {"bytes"}, {"bytes in use"}}, {}};
+  Table table{{left(" Chunks from"), "chunks", "in use", "bytes", "bytes in use"}};
   for (const ChunkBin& bin : message.bins) {
-    table.rows.push_back({"   " + human_size(bin.from), human_count(bin.chunks),
-                          human_count(bin.in_use), human_size(bin.size.bytes),
-                          human_size(bin.size_in_use.bytes)});
+    table.add("   " + human_size(bin.from), human_count(bin.chunks), human_count(bin.in_use),
+              human_size(bin.size.bytes), human_size(bin.size_in_use.bytes));
   }
   out += '\n';
   append_table(out, table);

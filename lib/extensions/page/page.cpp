@@ -103,12 +103,11 @@ std::string request_sizes(const TracePicture& trace) {
   if (classes.empty()) return html_text("p", "No request is in the recording.", "quiet");
   double all = 1;
   for (const RequestClass& sized : classes) all += static_cast<double>(sized.bytes);
-  Table table{.columns = {{"from"}, {"together"}, {"of all bytes requested"}, {"requests"}},
-              .rows = {}};
+  Table table{{"from", "together", "of all bytes requested", "requests"}};
   for (const RequestClass& sized : classes) {
-    table.rows.push_back({human_size(sized.from), human_size(sized.bytes),
-                          fmt::format("{:.1f} %", 100 * static_cast<double>(sized.bytes) / all),
-                          human_count(sized.requests)});
+    table.add(human_size(sized.from), human_size(sized.bytes),
+              fmt::format("{:.1f} %", 100 * static_cast<double>(sized.bytes) / all),
+              human_count(sized.requests));
   }
   return html_table(table, "Requests of the whole recording, by size");
 }

@@ -122,8 +122,7 @@ std::string others_sentence(std::span<const RankRow> others, bool some_died) {
 }
 
 Table ranks_table(const RanksAnswer& answer, std::span<const Alike> shown_ones) {
-  Table table{{{"rank"}, {"class"}, {"peak reserved"}, {"peak allocated"}, {"OOM"}, {"retries"}},
-              {}};
+  Table table{{"rank", "class", "peak reserved", "peak allocated", "OOM", "retries"}};
   std::vector<Bytes> sizes;
   for (const auto& [row, ranks] : shown_ones) {
     const RankRun& run = row->runs.front();
@@ -133,11 +132,10 @@ Table ranks_table(const RanksAnswer& answer, std::span<const Alike> shown_ones) 
   for (std::size_t i = 0; i < shown_ones.size(); ++i) {
     const auto& [row, ranks] = shown_ones[i];
     const RankRun& run = row->runs.front();
-    table.rows.push_back(
-        {ranks_text(ranks), std::to_string(answer.class_of(*row) + 1),
-         bounded((run.peak_interval ? "≈ " : "") + texts[2 * i], !row->facts.whole()),
-         bounded(texts[2 * i + 1], !row->facts.whole()), human_count(run.ooms),
-         human_count(run.oom_retries)});
+    table.add(ranks_text(ranks), answer.class_of(*row) + 1,
+              bounded((run.peak_interval ? "≈ " : "") + texts[2 * i], !row->facts.whole()),
+              bounded(texts[2 * i + 1], !row->facts.whole()), human_count(run.ooms),
+              human_count(run.oom_retries));
   }
   return table;
 }
@@ -194,25 +192,23 @@ void append_elsewhere(Sheet& out, const RanksAnswer& answer) {
 }
 
 Table spread_table(const RanksUnder& under) {
-  Table table{{{""}, {"min"}, {"median"}, {"max"}, {"on rank"}}, {}};
+  Table table{{"", "min", "median", "max", "on rank"}};
   for (std::size_t i = 0; i < under.spreads.size(); ++i) {
     const RankMetric& metric = rank_metrics()[i];
     const Spread& s = under.spreads[i];
-    table.rows.push_back({std::string(metric.word), shown(metric, s.min), shown(metric, s.median),
-                          shown(metric, s.max), std::to_string(s.max_rank)});
+    table.add(metric.word, shown(metric, s.min), shown(metric, s.median), shown(metric, s.max),
+              s.max_rank);
   }
   return table;
 }
 
 Table strategies_table(const RanksAnswer& answer) {
-  Table table{
-      {{"strategy"}, {"worst rank"}, {"its peak reserved"}, {"its OOM"}, {"ranks with OOM"}}, {}};
+  Table table{{"strategy", "worst rank", "its peak reserved", "its OOM", "ranks with OOM"}};
   for (std::size_t i = 0; i < answer.under.size(); ++i) {
     const RanksUnder& under = answer.under[i];
     const RankRow& worst = answer.part.rows[under.worst];
-    table.rows.push_back({under.strategy, std::to_string(worst.rank),
-                          human_size(worst.runs[i].peak_reserved), human_count(worst.runs[i].ooms),
-                          human_count(under.out_of_memory)});
+    table.add(under.strategy, worst.rank, human_size(worst.runs[i].peak_reserved),
+              human_count(worst.runs[i].ooms), human_count(under.out_of_memory));
   }
   return table;
 }
@@ -329,10 +325,10 @@ std::string next_command(const RanksAnswer& answer) {
 /// `class_of` tells a row's class, empty where it is not known.
 template <typename ClassOf>
 Table rows_table(const RanksPart& part, const ClassOf& class_of) {
-  Table table{{{"rank"}, {"path", true}, {"gpu"}, {"class"}, {"strategy", true}}, {}};
+  Table table{{"rank", left("path"), "gpu", "class", left("strategy")}};
   for (const RankMetric& metric : rank_metrics())
-    table.columns.push_back({std::string(metric.name)});
-  table.columns.push_back({"exact"});
+    table.columns.emplace_back(std::string(metric.name));
+  table.columns.emplace_back("exact");
   for (const RankRow& row : part.rows) {
     for (const RankRun& run : row.runs) {
       std::vector<std::string>& cells = table.rows.emplace_back();

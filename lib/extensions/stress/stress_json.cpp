@@ -37,8 +37,6 @@ Json worst_of(const std::vector<StressedDevice>& devices) {
   return worst == devices.end() ? Json(nullptr) : Json(worst - devices.begin());
 }
 
-std::string number(auto value) { return std::to_string(value); }
-
 }  // namespace
 
 void fields(JsonFields& f, const StressedSteps& steps) {
@@ -117,37 +115,24 @@ std::string to_json(const StressAnswer& answer) {
 }
 
 Table to_table(const StressAnswer& answer) {
-  Table table;
-  table.columns = {{"trace", true},
-                   {"gpu"},
-                   {"strategy", true},
-                   {"recorded_peak_reserved_bytes"},
-                   {"orders"},
-                   {"orders_with_oom"},
-                   {"peak_reserved_min_bytes"},
-                   {"peak_reserved_median_bytes"},
-                   {"peak_reserved_p99_bytes"},
-                   {"peak_reserved_max_bytes"},
-                   {"margin_peak_reserved_bytes"},
-                   {"margin_over_recorded_bytes"},
-                   {"margin_over_live_bytes"},
-                   {"confidence"}};
+  Table table{{left("trace"), "gpu", left("strategy"), "recorded_peak_reserved_bytes", "orders",
+               "orders_with_oom", "peak_reserved_min_bytes", "peak_reserved_median_bytes",
+               "peak_reserved_p99_bytes", "peak_reserved_max_bytes", "margin_peak_reserved_bytes",
+               "margin_over_recorded_bytes", "margin_over_live_bytes", "confidence"}};
   for (const StressedDevice& device : answer.devices) {
     for (const StressRun& run : device.runs) {
-      std::vector<std::string> row = {
-          device.trace.path,     number(run.recorded.gpu),
-          run.recorded.strategy, number(run.recorded.metrics.peak_reserved),
-          number(run.orders),    number(run.orders_with_oom)};
-      const bool played = run.orders > 0;
-      for (const Bytes bytes :
-           {run.reserved.least, run.reserved.median, run.reserved.p99, run.reserved.most}) {
-        row.push_back(played ? number(bytes) : "");
+      const auto played = [&](Bytes bytes) { return run.orders > 0 ? cell_of(bytes) : ""; };
+      const auto add = [&](const auto&... margin) {
+        table.add(device.trace.path, run.recorded.gpu, run.recorded.strategy,
+                  run.recorded.metrics.peak_reserved, run.orders, run.orders_with_oom,
+                  played(run.reserved.least), played(run.reserved.median), played(run.reserved.p99),
+                  played(run.reserved.most), margin...);
+      };
+      if (const auto& m = run.margin) {
+        add(m->peak_reserved, m->over_recorded, m->over_live, Json(m->confidence).dump());
+      } else {
+        add();
       }
-      row.push_back(run.margin ? number(run.margin->peak_reserved) : "");
-      row.push_back(run.margin ? number(run.margin->over_recorded) : "");
-      row.push_back(run.margin ? number(run.margin->over_live) : "");
-      row.push_back(run.margin ? Json(run.margin->confidence).dump() : "");
-      table.rows.push_back(std::move(row));
     }
   }
   return table;

@@ -168,30 +168,24 @@ std::vector<std::string> rules(const StressedSteps& steps) {
 }
 
 Table table_of(const StressedDevice& stressed) {
-  Table table;
-  table.columns = {{"strategy", true}, {"recorded"},       {"least", false, 3},
-                   {"median"},         {"99 %", false, 2}, {"99.9 %"},
-                   {"most", false, 1}, {"margin"},         {"over live"}};
-  if (stressed.device.capacity) table.columns.push_back({"OOM"});
+  Table table{{left("strategy"), "recorded", spare("least", 3), "median", spare("99 %", 2),
+               "99.9 %", spare("most", 1), "margin", "over live"}};
+  if (stressed.device.capacity) table.columns.emplace_back("OOM");
   for (const StressRun& run : stressed.runs) {
     const bool played = run.orders > 0;
     const auto cell = [&](Bytes bytes) { return played ? human_size(bytes) : std::string("-"); };
     const std::optional<StressMargin>& margin = run.margin;
-    std::vector<std::string> row = {run.recorded.strategy + mark(run.recorded),
-                                    human_size(run.recorded.metrics.peak_reserved),
-                                    cell(run.reserved.least),
-                                    cell(run.reserved.median),
-                                    cell(run.reserved.p99),
-                                    margin ? human_size(margin->peak_reserved) : "-",
-                                    cell(run.reserved.most),
-                                    margin ? signed_size(margin->over_recorded) : "-",
-                                    margin ? signed_size(margin->over_live) : "-"};
-    if (stressed.device.capacity) {
-      row.push_back(played ? share_text(static_cast<double>(run.orders_with_oom) /
-                                        static_cast<double>(run.orders))
-                           : "-");
-    }
-    table.rows.push_back(std::move(row));
+    table.add(run.recorded.strategy + mark(run.recorded),
+              human_size(run.recorded.metrics.peak_reserved), cell(run.reserved.least),
+              cell(run.reserved.median), cell(run.reserved.p99),
+              margin ? human_size(margin->peak_reserved) : "-", cell(run.reserved.most),
+              margin ? signed_size(margin->over_recorded) : "-",
+              margin ? signed_size(margin->over_live) : "-");
+    if (!stressed.device.capacity) continue;
+    table.rows.back().back() =
+        played
+            ? share_text(static_cast<double>(run.orders_with_oom) / static_cast<double>(run.orders))
+            : "-";
   }
   return table;
 }

@@ -11,22 +11,17 @@
 namespace memreplay {
 namespace {
 
-std::string number_or_nothing(const std::optional<std::uint64_t>& number) {
-  return number ? std::to_string(*number) : std::string();
-}
-
 void append_rows(Table& table, const CheckAnswer& answer, bool passed) {
   for (const EntryCheck& entry : answer.entries) {
     for (const CheckedValue& value : entry.values) {
       if (entry.passes(value) != passed) continue;
       const std::string place = place_phrase(value);
-      table.rows.push_back({markdown_code(entry_phrase(entry)), std::string(value.metric->word),
-                            baseline_phrase(value),
-                            bounded(shown(*value.metric, value.value), !entry.facts.whole()),
-                            shown(*value.metric, value.limit), change_in_percent(value),
-                            passed           ? "ok"
-                            : value.passed() ? "**unknown**"
-                                             : "**over**" + (place.empty() ? "" : ", " + place)});
+      table.add(markdown_code(entry_phrase(entry)), value.metric->word, baseline_phrase(value),
+                bounded(shown(*value.metric, value.value), !entry.facts.whole()),
+                shown(*value.metric, value.limit), change_in_percent(value),
+                passed           ? "ok"
+                : value.passed() ? "**unknown**"
+                                 : "**over**" + (place.empty() ? "" : ", " + place));
     }
   }
 }
@@ -172,40 +167,21 @@ std::string to_text(const UpdateAnswer& answer, const TextStyle& style) {
 }
 
 Table to_table(const CheckAnswer& answer) {
-  Table table{{{"trace", true},
-               {"gpu"},
-               {"strategy", true},
-               {"metric", true},
-               {"baseline"},
-               {"tolerance"},
-               {"limit"},
-               {"value"},
-               {"passed"},
-               {"first_event_over"},
-               {"step_over"}},
-              {}};
+  Table table{{left("trace"), "gpu", left("strategy"), left("metric"), "baseline", "tolerance",
+               "limit", "value", "passed", "first_event_over", "step_over"}};
   for (const EntryCheck& entry : answer.entries) {
     for (const CheckedValue& value : entry.values) {
-      table.rows.push_back({entry.trace, std::to_string(entry.gpu), entry.setup.strategy,
-                            std::string(value.metric->name), number_or_nothing(value.baseline),
-                            value.tolerance.text, std::to_string(value.limit),
-                            std::to_string(value.value), entry.passes(value) ? "true" : "false",
-                            number_or_nothing(value.first_event_over),
-                            number_or_nothing(value.step)});
+      table.add(entry.trace, entry.gpu, entry.setup.strategy, value.metric->name, value.baseline,
+                value.tolerance.text, value.limit, value.value, entry.passes(value),
+                value.first_event_over, value.step);
     }
   }
   return table;
 }
 
 std::string to_markdown(const CheckAnswer& answer) {
-  Table table{{{"trace", true},
-               {"metric", true},
-               {"baseline"},
-               {"value"},
-               {"limit"},
-               {"change"},
-               {"result", true}},
-              {}};
+  Table table{
+      {left("trace"), left("metric"), "baseline", "value", "limit", "change", left("result")}};
   append_rows(table, answer, false);
   append_rows(table, answer, true);
   std::string out = fmt::format("**memreplay check**: {}\n\n", verdict_sentence(answer)) +
@@ -236,13 +212,11 @@ std::string to_markdown(const CheckAnswer& answer) {
 }
 
 Table to_table(const UpdateAnswer& answer) {
-  Table table{
-      {{"trace", true}, {"gpu"}, {"strategy", true}, {"metric", true}, {"before"}, {"after"}}, {}};
+  Table table{{left("trace"), "gpu", left("strategy"), left("metric"), "before", "after"}};
   for (const EntryUpdate& update : answer.entries) {
     for (const EntryUpdate::Change& change : update.changes) {
-      table.rows.push_back({update.check.trace, std::to_string(update.check.gpu),
-                            update.check.setup.strategy, std::string(change.metric->name),
-                            number_or_nothing(change.before), number_or_nothing(change.after)});
+      table.add(update.check.trace, update.check.gpu, update.check.setup.strategy,
+                change.metric->name, change.before, change.after);
     }
   }
   return table;

@@ -16,30 +16,20 @@ Table to_table(const ExplainAnswer& answer) {
     return growth_table(answer);
   const auto of_phases = [](const ExplainedDevice& device) { return device.explanation.by_phase; };
   if (std::ranges::any_of(answer.devices, of_phases)) return phases_table(answer);
-  Table table{{{"trace", true},
-               {"gpu"},
-               {"verdict", true},
-               {"event"},
-               {"place", true},
-               {"live_bytes"},
-               {"live_blocks"},
-               {"pinned_bytes"}},
-              {}};
+  Table table{{left("trace"), "gpu", left("verdict"), "event", left("place"), "live_bytes",
+               "live_blocks", "pinned_bytes"}};
   for (const ExplainedDevice& device : answer.devices) {
     const Explanation& e = device.explanation;
     std::map<std::string, std::pair<PlaceSum, Bytes>> places;
     for (const PlaceSum& sum : e.live) places[sum.place].first = sum;
     for (const Pin& pin : e.pins.by_place) places[pin.place].second = pin.pinned;
-    const std::vector<std::string> head = {device.trace.path, std::to_string(device.trace.gpu),
-                                           std::string(name_of(e.cause)),
-                                           e.event ? std::to_string(*e.event) : ""};
+    const auto add = [&](const auto&... cells) {
+      table.add(device.trace.path, device.trace.gpu, name_of(e.cause), e.event, cells...);
+    };
     for (const auto& [place, figures] : places) {
-      std::vector<std::string>& row = table.rows.emplace_back(head);
-      row.insert(row.end(), {place, std::to_string(figures.first.bytes),
-                             std::to_string(figures.first.blocks), std::to_string(figures.second)});
+      add(place, figures.first.bytes, figures.first.blocks, figures.second);
     }
-    // A message knows no blocks.
-    if (places.empty()) table.rows.emplace_back(head).resize(table.columns.size());
+    if (places.empty()) add();  // a message knows no blocks
   }
   return table;
 }

@@ -105,22 +105,15 @@ std::string answer_of(const ExplainedDevice& device) {
 
 void add_table(Sheet& out, Table table, std::size_t left_out) {
   if (table.rows.empty()) return;
-  if (left_out > 0) {
-    table.rows.push_back({fmt::format("… and {} more", human_count(left_out))});
-    table.rows.back().resize(table.columns.size());
-  }
+  if (left_out > 0) table.add(fmt::format("… and {} more", human_count(left_out)));
   out += '\n';
   append_table(out, table);
 }
 
 void add_pins(Sheet& out, const Explanation& e) {
-  Table table{
-      {{fmt::format(" What keeps {} from being returned, oldest first", human_size(e.pins.pinned)),
-        true},
-       {"pinned"},
-       {"segments"},
-       {"blocks"}},
-      {}};
+  Table table{{left(fmt::format(" What keeps {} from being returned, oldest first",
+                                human_size(e.pins.pinned))),
+               "pinned", "segments", "blocks"}};
   // Only the heaviest are shown, in the order of their age.
   std::vector<Bytes> weights;
   for (const Pin& pin : e.pins.by_place) weights.push_back(pin.pinned);
@@ -128,8 +121,8 @@ void add_pins(Sheet& out, const Explanation& e) {
   const Bytes least = weights.size() > e.rows ? weights[e.rows - 1] : 0;
   for (const Pin& pin : e.pins.by_place) {
     if (pin.pinned < least || table.rows.size() == e.rows) continue;
-    table.rows.push_back({"   " + shortened(pin.place), human_size(pin.pinned),
-                          human_count(pin.segments), human_count(pin.blocks)});
+    table.add("   " + shortened(pin.place), human_size(pin.pinned), human_count(pin.segments),
+              human_count(pin.blocks));
   }
   const std::size_t rows = table.rows.size();
   add_table(out, std::move(table), e.pins.by_place.size() - rows);
@@ -139,10 +132,10 @@ void add_live(Sheet& out, const Explanation& e) {
   const std::string by = e.by == PlaceBy::place      ? ""
                          : e.by == PlaceBy::unfolded ? ", packages unfolded"
                                                      : fmt::format(", by {}", name_of(e.by));
-  Table table{{{" Live memory" + by, true}, {"bytes"}, {"blocks"}}, {}};
+  Table table{{left(" Live memory" + by), "bytes", "blocks"}};
   for (std::size_t i = 0; i < std::min(e.rows, e.live.size()); ++i) {
-    table.rows.push_back({"   " + shortened(e.live[i].place), human_size(e.live[i].bytes),
-                          human_count(e.live[i].blocks)});
+    table.add("   " + shortened(e.live[i].place), human_size(e.live[i].bytes),
+              human_count(e.live[i].blocks));
   }
   add_table(out, std::move(table), e.live.size() - std::min(e.rows, e.live.size()));
 }
@@ -155,19 +148,12 @@ std::string pool_name(const ExplainedDevice& device, const PoolRow& row) {
 
 void add_pools(Sheet& out, const ExplainedDevice& device) {
   if (device.explanation.pools.size() < 2) return;
-  Table table{{{" Pool", true},
-               {"stream"},
-               {.title = "segments", .spare = 1},
-               {"reserved"},
-               {"live"},
-               {"free"},
-               {"largest hole"}},
-              {}};
+  Table table{
+      {left(" Pool"), "stream", spare("segments", 1), "reserved", "live", "free", "largest hole"}};
   for (const PoolRow& row : device.explanation.pools) {
-    table.rows.push_back({"   " + pool_name(device, row),
-                          std::to_string(device.streams[row.stream]), human_count(row.segments),
-                          human_size(row.reserved), human_size(row.allocated), human_size(row.free),
-                          human_size(row.largest_free)});
+    table.add("   " + pool_name(device, row), device.streams[row.stream], human_count(row.segments),
+              human_size(row.reserved), human_size(row.allocated), human_size(row.free),
+              human_size(row.largest_free));
   }
   add_table(out, std::move(table), 0);
 }

@@ -160,23 +160,18 @@ std::string grows(const StepGrowth& growth) {
 }
 
 Table places_table(const StepGrowth& growth, std::size_t rows) {
-  Table table{{{" What grows", true},
-               {"per step"},
-               {"after step 1"},
-               {fmt::format("after step {}", human_count(growth.steps))},
-               {"since step"},
-               {"first event"}},
-              {}};
+  Table table{{left(" What grows"), "per step", "after step 1",
+               fmt::format("after step {}", human_count(growth.steps)), "since step",
+               "first event"}};
   const std::size_t shown = std::min(rows, growth.places.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const GrowingPlace& place = growth.places[i];
-    table.rows.push_back({"   " + shortened(place.place), human_size(place.per_step),
-                          human_size(place.live[1]), human_size(place.live.back()),
-                          human_count(place.since_step), human_count(place.first_event)});
+    table.add("   " + shortened(place.place), human_size(place.per_step), human_size(place.live[1]),
+              human_size(place.live.back()), human_count(place.since_step),
+              human_count(place.first_event));
   }
   if (shown < growth.places.size()) {
-    table.rows.push_back({fmt::format("… and {} more", human_count(growth.places.size() - shown))});
-    table.rows.back().resize(table.columns.size());
+    table.add(fmt::format("… and {} more", human_count(growth.places.size() - shown)));
   }
   return table;
 }
@@ -257,22 +252,13 @@ void fields(JsonFields& f, const StepGrowth& growth) {
 }
 
 Table growth_table(const ExplainAnswer& answer) {
-  Table table{{{"trace", true},
-               {"gpu"},
-               {"place", true},
-               {"bytes_per_step"},
-               {"since_step"},
-               {"first_event"},
-               {"live_after_first_step_bytes"},
-               {"live_after_last_step_bytes"}},
-              {}};
+  Table table{{left("trace"), "gpu", left("place"), "bytes_per_step", "since_step", "first_event",
+               "live_after_first_step_bytes", "live_after_last_step_bytes"}};
   for (const ExplainedDevice& device : answer.devices) {
     if (!device.growth) continue;
     for (const GrowingPlace& place : device.growth->places) {
-      table.rows.push_back({device.trace.path, std::to_string(device.trace.gpu), place.place,
-                            std::to_string(place.per_step), std::to_string(place.since_step),
-                            std::to_string(place.first_event), std::to_string(place.live[1]),
-                            std::to_string(place.live.back())});
+      table.add(device.trace.path, device.trace.gpu, place.place, place.per_step, place.since_step,
+                place.first_event, place.live[1], place.live.back());
     }
   }
   return table;
@@ -287,46 +273,32 @@ void append_phases(Sheet& out, const Explanation& e) {
                             "marked or repeat. --phase NAME=FROM:TO adds one.",
                             2);
   }
-  Table table{{{" Phase", true}, {"times"}, {"peak requested"}, {"at event"}, {"peak reserved"}},
-              {}};
+  Table table{{left(" Phase"), "times", "peak requested", "at event", "peak reserved"}};
   if (e.by_phase) {
     table.columns[1].spare = 1;
-    table.columns.push_back({"waste"});
-    table.columns.push_back({"who holds most", true});
+    table.columns.insert(table.columns.end(), {"waste", left("who holds most")});
   }
   for (const PhasePeak* phase : shown_of(e)) {
     table.rows.push_back(row_of(*phase));
     table.rows.back().resize(table.columns.size(), "-");
   }
   if (table.rows.size() < e.phases.size()) {
-    table.rows.push_back(
-        {fmt::format("… and {} more", human_count(e.phases.size() - table.rows.size()))});
-    table.rows.back().resize(table.columns.size());
+    table.add(fmt::format("… and {} more", human_count(e.phases.size() - table.rows.size())));
   }
   out += '\n';
   append_table(out, table);
 }
 
 Table phases_table(const ExplainAnswer& answer) {
-  Table table{{{"trace", true},
-               {"gpu"},
-               {"phase", true},
-               {"times"},
-               {"peak_requested_bytes"},
-               {"peak_event"},
-               {"peak_reserved_bytes"},
-               {"waste_bytes"},
-               {"place", true},
-               {"place_bytes"}},
-              {}};
+  Table table{{left("trace"), "gpu", left("phase"), "times", "peak_requested_bytes", "peak_event",
+               "peak_reserved_bytes", "waste_bytes", left("place"), "place_bytes"}};
   for (const ExplainedDevice& device : answer.devices) {
     for (const PhasePeak& phase : device.explanation.phases) {
-      table.rows.push_back({device.trace.path, std::to_string(device.trace.gpu), phase.name,
-                            std::to_string(phase.times), std::to_string(phase.peak_requested),
-                            std::to_string(phase.peak_event), std::to_string(phase.peak_reserved),
-                            phase.use ? std::to_string(phase.use->waste()) : "",
-                            phase.use ? phase.use->most.place : "",
-                            phase.use ? std::to_string(phase.use->most.bytes) : ""});
+      const auto add = [&](const auto&... use) {
+        table.add(device.trace.path, device.trace.gpu, phase.name, phase.times,
+                  phase.peak_requested, phase.peak_event, phase.peak_reserved, use...);
+      };
+      phase.use ? add(phase.use->waste(), phase.use->most.place, phase.use->most.bytes) : add();
     }
   }
   return table;
@@ -339,7 +311,7 @@ std::string shortened(const std::string& place) {
 
 std::string tree_text(const Explanation& e) {
   if (!e.tree || e.tree->empty()) return {};
-  return '\n' + text_table({{{" Live memory, below its callers", true}, {"bytes"}, {"blocks"}},
+  return '\n' + text_table({{left(" Live memory, below its callers"), "bytes", "blocks"},
                             TreeRows(e).rows()});
 }
 

@@ -104,10 +104,6 @@ Json worst_of(const std::vector<FittedDevice>& devices) {
   return worst == devices.end() ? Json(nullptr) : Json(worst - devices.begin());
 }
 
-std::string number(const std::optional<Bytes>& bytes) {
-  return bytes ? std::to_string(*bytes) : "";
-}
-
 }  // namespace
 
 void fields(JsonFields& f, const FittedDevice& device) {
@@ -133,35 +129,19 @@ std::string to_json(const FitAnswer& answer) {
 }
 
 Table to_table(const FitAnswer& answer) {
-  Table table;
-  table.columns = {{"trace", true},
-                   {"gpu"},
-                   {"strategy", true},
-                   {"smallest_capacity_bytes"},
-                   {"oom_retries_there"},
-                   {"smallest_capacity_without_retries_bytes"},
-                   {"proven_smallest"},
-                   {"fails_again_at_bytes"},
-                   {"exact"},
-                   {"fits"},
-                   {"bound"},
-                   {"smallest_capacity_low_bytes"},
-                   {"smallest_capacity_high_bytes"}};
-  const auto truth = [](bool value) { return std::string(value ? "true" : "false"); };
-  const auto fits = [&](const FittedDevice& device, const FitRun& run) {
-    const auto known = known_to_fit(device, run);
-    return known ? truth(*known) : std::string();
-  };
+  Table table{{left("trace"), "gpu", left("strategy"), "smallest_capacity_bytes",
+               "oom_retries_there", "smallest_capacity_without_retries_bytes", "proven_smallest",
+               "fails_again_at_bytes", "exact", "fits", "bound", "smallest_capacity_low_bytes",
+               "smallest_capacity_high_bytes"}};
   for (const FittedDevice& device : answer.devices) {
     for (const FitRun& run : device.runs) {
       const Fit& fit = run.fit;
-      table.rows.push_back(
-          {device.trace.path, std::to_string(run.there.gpu), run.there.strategy,
-           number(fit.smallest), fit.smallest ? std::to_string(run.there.metrics.oom_retries) : "",
-           number(fit.smallest_without_retries), truth(fit.proven_smallest()),
-           number(fit.fails_again), truth(run.there.exact), fits(device, run),
-           run.there.at_least ? "lower" : "", run.interval ? std::to_string(run.interval->low) : "",
-           run.interval ? std::to_string(run.interval->high) : ""});
+      table.add(device.trace.path, run.there.gpu, run.there.strategy, fit.smallest,
+                fit.smallest ? cell_of(run.there.metrics.oom_retries) : "",
+                fit.smallest_without_retries, fit.proven_smallest(), fit.fails_again,
+                run.there.exact, known_to_fit(device, run), run.there.at_least ? "lower" : "",
+                run.interval ? cell_of(run.interval->low) : "",
+                run.interval ? cell_of(run.interval->high) : "");
     }
   }
   return table;

@@ -57,30 +57,26 @@ std::string given_cell(const FittedDevice& fitted, const GivenDevice& given, con
 }
 
 Table table_of(const FittedDevice& fitted) {
-  Table table;
-  table.columns = {{"strategy", true}, {"smallest device"}, {"retries there"}, {"without retries"}};
+  Table table{{left("strategy"), "smallest device", "retries there", "without retries"}};
   const std::optional<Bytes> capacity = fitted.device.capacity;
   if (capacity) {
     table.columns.push_back({fitted.device.name.value_or(human_size(*capacity)), true});
   }
   for (const FitRun& run : fitted.runs) {
     const Fit& fit = run.fit;
-    std::vector<std::string> row = {
-        run.there.strategy + mark(run.there), size_cell(run),
-        fit.smallest ? human_count(run.there.metrics.oom_retries) : "-",
-        run.there.at_least ? "-"
-                           : size_cell(fit.smallest_without_retries, fit.proven_without_retries())};
-    if (capacity) row.push_back(fit.given ? given_cell(fitted, *fit.given, run, *capacity) : "-");
-    table.rows.push_back(std::move(row));
+    table.add(run.there.strategy + mark(run.there), size_cell(run),
+              fit.smallest ? human_count(run.there.metrics.oom_retries) : "-",
+              run.there.at_least
+                  ? "-"
+                  : size_cell(fit.smallest_without_retries, fit.proven_without_retries()));
+    if (!capacity) continue;
+    table.rows.back().back() = fit.given ? given_cell(fitted, *fit.given, run, *capacity) : "-";
   }
   // What sleeps while others are served needs no room beside them.
   const FitRun* best = fitted.best();
   if (best != nullptr && !fitted.sleeps(*best)) {
-    std::vector<std::string> row = {fitted.reserve == 0 ? "lower bound (requested)" : "lower bound",
-                                    human_size(best->there.metrics.peak_asked + fitted.reserve), "",
-                                    ""};
-    if (capacity) row.emplace_back();
-    table.rows.push_back(std::move(row));
+    table.add(fitted.reserve == 0 ? "lower bound (requested)" : "lower bound",
+              human_size(best->there.metrics.peak_asked + fitted.reserve));
   }
   return table;
 }
@@ -183,8 +179,8 @@ std::string card_sentence(const FittedDevice& fitted) {
 /// A row for each card that was asked for.
 void append_cards_table(Sheet& out, const FittedDevice& fitted) {
   if (fitted.asked_cards.empty()) return;
-  Table table{{{"card", true}, {"total"}}, {}};
-  for (const FitRun& run : fitted.runs) table.columns.push_back({run.there.strategy, true});
+  Table table{{left("card"), "total"}};
+  for (const FitRun& run : fitted.runs) table.columns.push_back(left(run.there.strategy));
   for (const FittedCard& on : fitted.asked_cards) {
     std::vector<std::string> row = {std::string(on.card.name), exact_size(on.card.total)};
     for (std::size_t i = 0; i < fitted.runs.size(); ++i) {

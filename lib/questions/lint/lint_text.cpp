@@ -53,11 +53,9 @@ void fields(JsonFields& f, const LintAnswer& answer) {
 std::string to_json(const LintAnswer& answer) { return dump(JsonFields::of(answer)); }
 
 Table to_table(const LintAnswer& answer) {
-  Table table{{{"severity", true}, {"text", true}}, {}};
+  Table table{{left("severity"), left("text")}};
   const auto add = [&](const LintAnswer& one) {
-    for (const LintAnswer::Issue& issue : one.issues) {
-      table.rows.push_back({severity_of(issue), issue.text});
-    }
+    for (const LintAnswer::Issue& issue : one.issues) table.add(severity_of(issue), issue.text);
   };
   add(answer);
   for (const LintAnswer& other : answer.further) add(other);

@@ -73,12 +73,12 @@ std::string to_json(const ListAnswer& answer) { return dump(JsonFields::of(answe
 Table to_table(const ListAnswer& answer) {
   Table table;
   if (!answer.columns.empty()) {
-    table.columns = {{"column", true}, {"other names", true}, {"meaning", true}};
+    table.columns = {left("column"), left("other names"), left("meaning")};
     for (const auto& column : answer.columns) table.rows.push_back({column.begin(), column.end()});
     return table;
   }
   const bool numbers = answer.what == "cards";
-  for (const std::string& title : answer.titles) table.columns.push_back({title, !numbers});
+  for (const std::string& title : answer.titles) table.columns.emplace_back(title, !numbers);
   table.rows = answer.rows;
   return table;
 }

@@ -57,7 +57,6 @@ std::string value_text(const MetricValue& value) {
 
 Table run_table(const std::vector<Run>& runs, bool with_lower_bound,
                 const std::optional<PlannedFloor>& planned) {
-  Table table;
   std::vector<Bytes> sizes;  // in use and reserved, run by run
   for (const Run& run : runs) {
     sizes.insert(sizes.end(), {run.metrics.peak_allocated, run.metrics.peak_reserved});
@@ -66,13 +65,8 @@ Table run_table(const std::vector<Run>& runs, bool with_lower_bound,
   if (with_lower_bound) sizes.push_back(runs.front().metrics.peak_requested);
   if (with_plan) sizes.push_back(planned->height);
   const std::vector<std::string> shown = sizes_beside(sizes);
-  table.columns = {{"strategy", true},
-                   {"MaxInUse"},
-                   {"reserved"},
-                   {.title = "gap", .spare = 3},
-                   {"OOM"},
-                   {.title = "retries", .spare = 2},
-                   {.title = "device calls", .spare = 1}};
+  Table table{{left("strategy"), "MaxInUse", "reserved", spare("gap", 3), "OOM",
+               spare("retries", 2), spare("device calls", 1)}};
   // One replay says more of the machine than of the strategy.
   const bool timed = std::ranges::any_of(
       runs, [](const Run& run) { return run.metrics.repeat_seconds.size() > 1; });
@@ -82,37 +76,28 @@ Table run_table(const std::vector<Run>& runs, bool with_lower_bound,
     const RunMetrics& m = run.metrics;
     const bool shows_interval = run.interval && !run.at_least;
     const std::string reserved = run.interval ? reserved_text(run) : shown[2 * i + 1];
-    table.rows.push_back({run.name() + mark(run), bounded(shown[2 * i], run.at_least),
-                          shows_interval
-                              ? estimated_cell(m.peak_reserved, run.interval->peak_reserved)
-                              : bounded(reserved, run.at_least && !run.interval),
-                          gap_text(m), human_count(m.ooms), human_count(m.oom_retries),
-                          human_count(run.device_calls())});
-    if (timed) table.rows.back().push_back(ns_per_op(m));
+    table.add(run.name() + mark(run), bounded(shown[2 * i], run.at_least),
+              shows_interval ? estimated_cell(m.peak_reserved, run.interval->peak_reserved)
+                             : bounded(reserved, run.at_least && !run.interval),
+              gap_text(m), human_count(m.ooms), human_count(m.oom_retries),
+              human_count(run.device_calls()));
+    if (timed) table.rows.back().back() = ns_per_op(m);
   }
-  const auto add_floor = [&table](const char* name, const std::string& size) {
-    table.rows.push_back({name, size});
-    table.rows.back().resize(table.columns.size());
-  };
-  if (with_lower_bound) add_floor("lower bound (requested)", shown[2 * runs.size()]);
+  if (with_lower_bound) table.add("lower bound (requested)", shown[2 * runs.size()]);
   if (with_plan) {
-    add_floor(planned->optimal() ? "planned (proved optimal)" : "planned", shown.back());
+    table.add(planned->optimal() ? "planned (proved optimal)" : "planned", shown.back());
   }
   return table;
 }
 
 Table to_table(const ReplayAnswer& answer) {
-  Table table;
-  table.columns = {{"trace", true}, {"gpu"}, {"place"}, {"strategy", true}, {"exact"}};
+  Table table{{left("trace"), "gpu", "place", left("strategy"), "exact"}};
   for (const Metric& metric : metrics()) {
-    if (metric.in_csv) table.columns.push_back({std::string(metric.key)});
+    if (metric.in_csv) table.columns.emplace_back(std::string(metric.key));
   }
-  table.columns.push_back({"device", true});
-  table.columns.push_back({"bound", true});
-  for (const char* name : {"peak_reserved_low_bytes", "peak_reserved_high_bytes",
-                           "end_reserved_low_bytes", "end_reserved_high_bytes"}) {
-    table.columns.push_back({name});
-  }
+  table.columns.insert(table.columns.end(), {left("device"), left("bound"),
+                                             "peak_reserved_low_bytes", "peak_reserved_high_bytes",
+                                             "end_reserved_low_bytes", "end_reserved_high_bytes"});
   for (const TraceRuns& trace : answer.shown()) {
     for (const Run& run : trace.runs) {
       std::vector<std::string> row = {trace.trace.path, std::to_string(run.gpu),

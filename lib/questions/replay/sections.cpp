@@ -131,11 +131,10 @@ std::string measured_table(const TraceRuns& report, std::size_t width) {
   if (measured.empty()) return {};
   const bool has_faults = std::ranges::any_of(
       measured, [](const Run* run) { return run->metrics.real->memory.minor_faults.has_value(); });
-  Table table;
-  table.columns = {{"measured", true}, {"requested"}, {used_word(*measured.front())}, {"ratio"}};
-  if (has_faults) table.columns.push_back({"faults"});
+  Table table{{left("measured"), "requested", used_word(*measured.front()), "ratio"}};
+  if (has_faults) table.columns.emplace_back("faults");
   for (const char* title : {"per op", "p50", "p99", "max", "strategy"}) {
-    table.columns.push_back({title});
+    table.columns.emplace_back(title);
   }
   for (const Run* run : measured) {
     const RunMetrics& m = run->metrics;
@@ -155,21 +154,18 @@ std::string measured_table(const TraceRuns& report, std::size_t width) {
 
 std::string calls_table(const Run& run, std::size_t width) {
   if (!run.metrics.real || !run.metrics.times) return {};
-  Table table;
-  table.columns = {{"driver call", true}, {"count"}, {"mean"}, {"p50"}, {"p99"}, {"max"},
-                   {"together"}};
+  Table table{{left("driver call"), "count", "mean", "p50", "p99", "max", "together"}};
   const TimesByKind& calls = run.metrics.times->calls;
   const bool has_device_clock =
       std::ranges::any_of(calls, [](const CallTimes& call) { return call.device.count() != 0; });
-  if (has_device_clock) table.columns.push_back({"by its clock"});
+  if (has_device_clock) table.columns.emplace_back("by its clock");
   for (std::size_t kind = 0; kind < kCallKinds; ++kind) {
     const Durations& host = calls[kind].host;
     if (host.count() == 0) continue;
-    table.rows.push_back({std::string(name_of(static_cast<CallKind>(kind))),
-                          human_count(host.count()), mean_text(host), quantile_text(host, 0.5),
-                          quantile_text(host, 0.99), quantile_text(host, 1),
-                          duration(static_cast<double>(host.sum()))});
-    if (has_device_clock) table.rows.back().push_back(mean_text(calls[kind].device));
+    table.add(name_of(static_cast<CallKind>(kind)), human_count(host.count()), mean_text(host),
+              quantile_text(host, 0.5), quantile_text(host, 0.99), quantile_text(host, 1),
+              duration(static_cast<double>(host.sum())));
+    if (has_device_clock) table.rows.back().back() = mean_text(calls[kind].device);
   }
   return table.rows.empty() ? std::string() : text_table(table, width);
 }

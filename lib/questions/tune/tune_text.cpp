@@ -60,12 +60,8 @@ std::vector<std::string> row(const std::string& rank, const std::string& name,
 // first is kept of rows that have the same figures, or settings that look alike.
 Table ranking(const TuneResult& r) {
   const bool at_least = r.baseline_outcome.at_least();
-  Table table{{{"   #  setting", true},
-               {at_least ? "reserves at least" : "peak reserved"},
-               {"OOMs"},
-               {"retries"},
-               {"device calls"}},
-              {}};
+  Table table{{left("   #  setting"), at_least ? "reserves at least" : "peak reserved", "OOMs",
+               "retries", "device calls"}};
   std::set<std::vector<std::string>> shown_figures;
   std::set<std::string> shown_names;
   const auto add = [&](std::size_t i) {
@@ -279,36 +275,24 @@ std::string to_text(const TuneAnswer& answer, const TextStyle& style) {
 }
 
 Table to_table(const TuneAnswer& answer) {
-  Table table{{{"place"},
-               {"setting", true},
-               {"settings_alike"},
-               {"peak_reserved_bytes"},
-               {"ooms"},
-               {"oom_retries"},
-               {"device_calls"},
-               {"pareto"},
-               {"best"},
-               {"peak_reserved_low_bytes"},
-               {"peak_reserved_high_bytes"}},
-              {}};
+  Table table{{"place", left("setting"), "settings_alike", "peak_reserved_bytes", "ooms",
+               "oom_retries", "device_calls", "pareto", "best", "peak_reserved_low_bytes",
+               "peak_reserved_high_bytes"}};
   const TuneResult& r = answer.result;
-  const auto add = [&](const std::string& place, const std::string& setting,
-                       const TuneOutcome& outcome, const char* pareto, const char* best) {
+  const auto add = [&](const auto& place, const std::string& setting, const TuneOutcome& outcome,
+                       const auto& pareto, const auto& best) {
     const RunSoFar total = outcome.total();
     const BytesInterval peak = outcome.peak_interval();
     const bool bounded = outcome.estimated();
-    table.rows.push_back({place, setting, std::to_string(outcome.settings.size()),
-                          std::to_string(total.peak_reserved), std::to_string(total.ooms),
-                          std::to_string(total.oom_retries), std::to_string(total.device_calls),
-                          pareto, best, bounded ? std::to_string(peak.low) : "",
-                          bounded ? std::to_string(peak.high) : ""});
+    table.add(place, setting, outcome.settings.size(), total.peak_reserved, total.ooms,
+              total.oom_retries, total.device_calls, pareto, best, bounded ? cell_of(peak.low) : "",
+              bounded ? cell_of(peak.high) : "");
   };
   if (answer.nothing_requested) return table;
   add(r.baseline, r.baseline_conf, r.baseline_outcome, "", "");
   for (std::size_t i = 0; i < r.outcomes.size(); ++i) {
     const TuneOutcome& outcome = r.outcomes[i];
-    add(std::to_string(i + 1), r.conf(outcome), outcome, outcome.pareto ? "true" : "false",
-        i == r.best ? "true" : "false");
+    add(i + 1, r.conf(outcome), outcome, outcome.pareto, i == r.best);
   }
   return table;
 }

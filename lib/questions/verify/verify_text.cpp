@@ -58,21 +58,12 @@ std::string to_text(const VerifyAnswer& answer, const TextStyle& style) {
 }
 
 Table to_table(const VerifyAnswer& answer) {
-  Table table;
-  table.columns = {{"trace", true},
-                   {"gpu"},
-                   {"verdict", true},
-                   {"allocs"},
-                   {"allocs_matched"},
-                   {"segment_events"},
-                   {"segment_events_matched"},
-                   {"reason", true}};
+  Table table{{left("trace"), "gpu", left("verdict"), "allocs", "allocs_matched", "segment_events",
+               "segment_events_matched", left("reason")}};
   for (const VerifiedFile& file : answer.files) {
     for (const VerifyRun& run : file.runs) {
-      table.rows.push_back({file.trace.path, std::to_string(run.gpu),
-                            std::string(name_of(run.verdict)), std::to_string(run.allocs),
-                            std::to_string(run.allocs_matched), std::to_string(run.segment_events),
-                            std::to_string(run.segment_events_matched), run.reason});
+      table.add(file.trace.path, run.gpu, name_of(run.verdict), run.allocs, run.allocs_matched,
+                run.segment_events, run.segment_events_matched, run.reason);
     }
   }
   return table;

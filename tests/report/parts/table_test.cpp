@@ -3,12 +3,20 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <sstream>
 
 namespace memreplay {
 namespace {
 
 const Table kTable{{{"strategy", true}, {"reserved"}}, {{"torch", "5184 MiB"}, {"bfc", "12 GiB"}}};
+
+TEST(Table, ARowOfValuesIsWrittenAsAProgramReadsItAndFilledUp) {
+  Table table{{left("trace"), "events", "exact", "event", "place"}};
+  table.add("a.csv", std::uint64_t{1959}, true, std::optional<std::uint64_t>());
+  table.add(std::string_view("b.csv"));
+  EXPECT_EQ(csv_table(table), "trace,events,exact,event,place\na.csv,1959,true,,\nb.csv,,,,\n");
+}
 
 TEST(TextTable, NamesStandLeftAndNumbersRight) {
   EXPECT_EQ(text_table(kTable),
@@ -50,10 +58,7 @@ std::size_t widest_line(const std::string& text) {
 
 // Ten rows with names of 30 columns.
 Table wide_table() {
-  Table table{{{"strategy", true},
-               {"peak reserved"},
-               {.title = "gap", .spare = 2},
-               {.title = "device calls", .spare = 1}},
+  Table table{{{"strategy", true}, {"peak reserved"}, spare("gap", 2), spare("device calls", 1)},
               {}};
   for (int row = 0; row < 10; ++row) {
     table.rows.push_back({std::string(30, 'x'), "5184 MiB", "1022 MiB", "12,345"});

@@ -52,27 +52,16 @@ void fields(JsonFields& f, const FindAnswer& answer) {
 std::string to_json(const FindAnswer& answer) { return dump(JsonFields::of(answer)); }
 
 Table to_table(const FindAnswer& answer) {
-  Table table{{{"strategy", true},
-               {"device", true},
-               {answer.facts.name},
-               {"fits"},
-               {"recorded"},
-               {"peak_requested_bytes"},
-               {"peak_allocated_bytes"},
-               {"peak_reserved_bytes"},
-               {"oom_retries"}},
-              {}};
-  const auto truth = [](bool value) { return std::string(value ? "true" : "false"); };
+  Table table{{left("strategy"), left("device"), answer.facts.name, "fits", "recorded",
+               "peak_requested_bytes", "peak_allocated_bytes", "peak_reserved_bytes",
+               "oom_retries"}};
   for (const FoundValue& found : answer.found) {
     const DeviceSummary& device = found.device;
     for (const ValueTried& tried : found.tried) {
-      table.rows.push_back(
-          {found.strategy,
-           device.name.value_or(device.capacity ? std::to_string(*device.capacity) : device.text),
-           std::to_string(tried.value), truth(tried.fits), truth(tried.recorded),
-           std::to_string(tried.peak_requested), std::to_string(tried.peak_allocated),
-           std::to_string(tried.peak_reserved),
-           tried.fits ? std::to_string(tried.oom_retries) : ""});
+      table.add(found.strategy,
+                device.name.value_or(device.capacity ? cell_of(*device.capacity) : device.text),
+                tried.value, tried.fits, tried.recorded, tried.peak_requested, tried.peak_allocated,
+                tried.peak_reserved, tried.fits ? cell_of(tried.oom_retries) : "");
     }
   }
   return table;

@@ -150,29 +150,25 @@ std::string found_name(const FoundValue& found) {
 }
 
 Table largest_table(const FindAnswer& answer) {
-  Table table{{{"strategy", true},
-               {"device", true},
-               {"largest " + answer.facts.name},
-               {"retries there"},
-               {"reserved there"}},
-              {}};
+  Table table{{left("strategy"), left("device"), "largest " + answer.facts.name, "retries there",
+               "reserved there"}};
   for (const FoundValue& found : answer.found) {
     const ValueTried* there = found.largest ? tried_at(found, *found.largest) : nullptr;
-    table.rows.push_back({found.strategy, device_name(found.device), largest_range(found),
-                          there != nullptr ? human_count(there->oom_retries) : "-",
-                          there != nullptr ? reserved_text(*there) : "-"});
+    table.add(found.strategy, device_name(found.device), largest_range(found),
+              there != nullptr ? human_count(there->oom_retries) : "-",
+              there != nullptr ? reserved_text(*there) : "-");
   }
   return table;
 }
 
 Table curve_table(const FoundValue& found, const PredictionFacts& facts) {
-  Table table{{{facts.name}, {"requested"}, {"allocated"}, {"reserved"}, {"", true}}, {}};
+  Table table{{facts.name, "requested", "allocated", "reserved", left("")}};
   for (const ValueTried* tried : values_shown(found)) {
     std::string said = fits_text(*tried);
     if (tried->recorded) said += ", recorded";
     if (!beyond_phrase(facts, tried->value).empty()) said += ", extrapolated";
-    table.rows.push_back({value_name(tried->value), human_size(tried->peak_requested),
-                          human_size(tried->peak_allocated), reserved_text(*tried), said});
+    table.add(value_name(tried->value), human_size(tried->peak_requested),
+              human_size(tried->peak_allocated), reserved_text(*tried), said);
   }
   return table;
 }
@@ -183,12 +179,11 @@ std::string held_back_sentence(const FindAnswer& answer) {
 }
 
 Table held_back_table(const FindAnswer& answer) {
-  Table table{{{answer.facts.name}, {"requested"}, {"predicted"}, {"reserved"}, {"predicted"}}, {}};
+  Table table{{answer.facts.name, "requested", "predicted", "reserved", "predicted"}};
   for (const HeldBack& held : answer.held_back) {
-    table.rows.push_back({value_name(held.value), human_size(held.requested),
-                          percent_off(held.requested_predicted, held.requested),
-                          human_size(held.reserved),
-                          percent_off(held.reserved_predicted, held.reserved)});
+    table.add(value_name(held.value), human_size(held.requested),
+              percent_off(held.requested_predicted, held.requested), human_size(held.reserved),
+              percent_off(held.reserved_predicted, held.reserved));
   }
   return table;
 }

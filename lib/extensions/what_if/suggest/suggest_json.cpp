@@ -76,28 +76,16 @@ std::string to_json(const SuggestAnswer& answer) {
 }
 
 Table to_table(const SuggestAnswer& answer) {
-  Table table;
-  table.columns = {{"trace", true},
-                   {"gpu"},
-                   {"rank"},
-                   {"edits", true},
-                   {"strategy", true},
-                   {"fits"},
-                   {"peak_requested_bytes"},
-                   {"peak_reserved_bytes"},
-                   {"recomputed_bytes"},
-                   {"moved_bytes"},
-                   {"saved_bytes"}};
+  Table table{{left("trace"), "gpu", "rank", left("edits"), left("strategy"), "fits",
+               "peak_requested_bytes", "peak_reserved_bytes", "recomputed_bytes", "moved_bytes",
+               "saved_bytes"}};
   for (const SuggestedDevice& device : answer.devices) {
     std::size_t rank = 0;
     for (const Suggestion& s : device.suggestions) {
       std::string edits;
       for (const SuggestedEdit& edit : s.edits) edits += (edits.empty() ? "" : " ") + edit.text;
-      table.rows.push_back(
-          {device.trace.path, std::to_string(device.trace.gpu), std::to_string(++rank), edits,
-           s.strategy, s.fits ? *s.fits ? "true" : "false" : "", std::to_string(s.peak_requested),
-           std::to_string(s.peak_reserved), std::to_string(s.recomputed), std::to_string(s.moved),
-           std::to_string(s.saved)});
+      table.add(device.trace.path, device.trace.gpu, ++rank, edits, s.strategy, s.fits,
+                s.peak_requested, s.peak_reserved, s.recomputed, s.moved, s.saved);
     }
   }
   return table;

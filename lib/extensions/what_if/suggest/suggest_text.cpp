@@ -249,17 +249,15 @@ std::string first_sentence(const SuggestedDevice& device) {
 std::string fits_text(const Suggestion& s) { return !s.fits ? "unknown" : *s.fits ? "yes" : "no"; }
 
 Table table_of(const SuggestedDevice& device) {
-  Table table;
   // Where the recording ends early it is not known of any.
-  table.columns = {{"edit", true}, {"strategy", true}, {cut(device) ? "enough" : "fits"},
-                   {"reserved"},   {"saved"},          {"computed again"},
-                   {"moved"},      {"saved/byte"}};
+  Table table{{left("edit"), left("strategy"), cut(device) ? "enough" : "fits", "reserved", "saved",
+               "computed again", "moved", "saved/byte"}};
   for (const Suggestion& s : std::span(device.suggestions).first(rows_of(device))) {
     const double worth =
         s.price() > 0 ? static_cast<double>(s.saved) / static_cast<double>(s.price()) : 0;
-    table.rows.push_back({edits_text(s), s.strategy, fits_text(s), reserved_text(s),
-                          human_size(s.saved), human_size(s.recomputed), human_size(s.moved),
-                          s.price() > 0 ? fmt::format("{:.2f}", worth) : "-"});
+    table.add(edits_text(s), s.strategy, fits_text(s), reserved_text(s), human_size(s.saved),
+              human_size(s.recomputed), human_size(s.moved),
+              s.price() > 0 ? fmt::format("{:.2f}", worth) : "-");
   }
   return table;
 }
