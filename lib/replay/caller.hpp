@@ -91,7 +91,7 @@ class Caller {
   std::span<Placement> blocks() { return blocks_; }
   /// After the last call.
   std::vector<Placement> take_blocks() { return std::move(blocks_); }
-  /// Of a strategy that does not move blocks.
+  /// Where blocks do not move.
   const std::vector<Placement>& parked() const { return parked_; }
   void go_on_from(const Midway& midway) {
     blocks_ = midway.blocks;

@@ -207,7 +207,7 @@ class Branches {
 
   Contender contender_;
   ReplayOptions options_;
-  std::deque<Branch> branches_;  ///< of the last replay, by event
+  std::deque<Branch> branches_;  ///< the last replay's, by event
 };
 
 }  // namespace memreplay

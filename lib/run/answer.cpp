@@ -1,6 +1,7 @@
 #include "run/answer.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <deque>
 #include <map>
@@ -106,15 +107,25 @@ StrategySpec fitted(const Subject& subject, const StrategySpec& spec, Setup setu
   const auto falls_short = [](const RunMetrics& metrics) {
     return metrics.first_oom && metrics.first_oom->told == OomPlace::RefusedBy::replayed;
   };
+  std::vector<std::string> others;
+  for (const auto& [key, value] : spec.options) {
+    if (key != option) others.push_back(fmt::format("{}={}", key, value));
+  }
+  const auto with = [&](const std::string& first) {
+    std::vector<std::string> all = others;
+    if (!first.empty()) all.insert(all.begin(), first);
+    return parse_strategy(
+        fmt::format("{}{}{}", spec.name, all.empty() ? "" : ":", fmt::join(all, ",")));
+  };
   const auto sized = [&](Bytes mebibytes) {
-    return parse_strategy(fmt::format("{}:{}={}MiB", spec.name, option, mebibytes));
+    return with(fmt::format("{}={}MiB", option, mebibytes));
   };
   control.show("fitting " + spec.name, 0);
-  const RunMetrics whole = metrics_of(parse_strategy(spec.name));
+  const RunMetrics whole = metrics_of(with(""));
   // It has a size, even where nobody asks for memory.
   Bytes fits = std::max(round_up(whole.counter("touched"), kMiB), kMiB) / kMiB;
   Bytes fails = whole.peak_allocated / kMiB;
-  if (falls_short(whole)) return parse_strategy(spec.name);
+  if (falls_short(whole)) return with("");
   while (fails + 1 < fits && !control.stopped()) {
     const Bytes middle = fails + (fits - fails) / 2;
     (falls_short(metrics_of(sized(middle))) ? fails : fits) = middle;

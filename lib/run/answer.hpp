@@ -77,6 +77,9 @@ struct Run {
   bool start_matters = false;
   /// Its device did what the recorded one did, from the first event to the last.
   bool as_recorded = false;
+  /// From this event on it depends on the order in which a driver gives addresses where blocks lie.
+  /// Looked for where somebody asks for the places; unset: nowhere, or not looked for.
+  std::optional<std::uint64_t> places_open_from;
   bool at_least = false;        ///< its peaks are lower bounds: the recording ends early
   bool finished = true;         ///< false: interrupted, or stopped at an OOM
   bool stopped_at_oom = false;  ///< as it was asked to: its figures are those up to there

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "core/error.hpp"
 #include "core/text.hpp"
@@ -170,6 +171,87 @@ void weigh_ties(const Job& job, Run& run) {
   widen_to(run, there.peak_reserved, there.end_reserved);
 }
 
+/// Where blocks lie, whatever addresses the device gives: in which region, counted as the device
+/// gave them, and how far from its beginning; of an older region by the address.
+class Places final : public Watcher {
+ public:
+  bool needs_device_log() const override { return true; }
+  void on_run(const Subject&, const Trial& trial, WatcherGroup& /*also*/) override {
+    log_ = &trial.log();
+  }
+  void placed(std::uint64_t event, const Request&, const Placement& block) override {
+    for (; seen_ < log_->events().size(); ++seen_) note(log_->events()[seen_]);
+    const auto above = regions_.upper_bound(block.address);
+    Place place{event, 0, block.address};
+    if (above != regions_.begin()) {
+      const auto& [begin, region] = *std::prev(above);
+      if (block.address - begin < region.size)
+        place = {event, region.number, block.address - begin};
+    }
+    all_.push_back(place);
+  }
+
+  /// The first event at which a block lies elsewhere than in the other replay; unset: none.
+  std::optional<std::uint64_t> first_difference(const Places& other) const {
+    const auto [here, there] = std::ranges::mismatch(all_, other.all_);
+    if (here == all_.end()) return std::nullopt;
+    return here->event;
+  }
+
+ private:
+  struct Place {
+    std::uint64_t event = 0;
+    std::uint64_t region = 0;
+    Bytes offset = 0;
+
+    friend bool operator==(const Place&, const Place&) = default;
+  };
+  struct Region {
+    std::uint64_t number = 0;
+    Bytes size = 0;
+  };
+
+  void note(const DeviceEvent& call) {
+    if (call.op == Op::segment_alloc) regions_[call.address] = {++regions_made_, call.bytes};
+    if (call.op == Op::segment_free) regions_.erase(call.address);
+  }
+
+  const DeviceLog* log_ = nullptr;
+  std::size_t seen_ = 0;
+  std::map<Address, Region> regions_;
+  std::uint64_t regions_made_ = 0;
+  std::vector<Place> all_;
+};
+
+// With ties that addresses decide, what lies where is known as long as all orders agree.
+void weigh_places(const Job& job, Run& run) {
+  const AddressPolicy order = job.device.options.policy;
+  const bool modelled = order == AddressPolicy::cuda_linux || order == AddressPolicy::automatic;
+  if (run.as_recorded || !run.finished || job.device.memory || !modelled ||
+      !job.contender.goes_by_address()) {
+    return;
+  }
+  OpenDevice device{.options = job.device.options};
+  const Job other{job.contender, device, job.setup, job.replaying, job.control, job.phased};
+  const auto places_under = [&](AddressPolicy policy) {
+    device.options.policy = policy;
+    Places places;
+    replay_once(other, &places, nullptr);
+    return places;
+  };
+  const Places here = places_under(order);
+  for (const AddressPolicy policy : {AddressPolicy::upward, AddressPolicy::downward}) {
+    const auto differs = here.first_difference(places_under(policy));
+    if (job.control.stopped()) return;
+    if (differs) run.places_open_from = std::min(*differs, run.places_open_from.value_or(*differs));
+  }
+  if (!run.places_open_from) return;
+  run.metrics.remarks.push_back(fmt::format(
+      "from event {} on, the places of blocks depend on the order in which the driver gives "
+      "addresses, which is a model here",
+      human_count(*run.places_open_from)));
+}
+
 /// Whether the settings and the rules are those under which it was recorded, and all of it is
 /// replayed.
 bool repeats_recording(const Job& job) {
@@ -327,6 +409,7 @@ Run run(const Subject& subject, const StrategySpec& spec, const OpenDevice& devi
   if (was_full) weigh_size(job, run);
   weigh_ties(job, run);
   weigh_recording(job, run);
+  if (watcher != nullptr && watcher->shows_places()) weigh_places(job, run);
   weigh_cached(job, run);
   std::ranges::copy(job.phased.remarks, std::back_inserter(run.metrics.remarks));
   run.picture = std::move(drawn);

@@ -82,6 +82,10 @@ bool RunOutputs::needs_device_log() const {
   return !paths_.device_events.empty() || !paths_.perfetto.empty();
 }
 
+bool RunOutputs::shows_places() const {
+  return !paths_.placements.empty() || !paths_.segments.empty();
+}
+
 void RunOutputs::open(const Inputs& inputs, std::size_t runs) {
   check_outputs(paths_, reports_, runs);
   perfetto_.emplace(paths_.perfetto, inputs.chosen());

@@ -82,6 +82,7 @@ class RunOutputs final : public Watcher {
   RunsProgress progress();
 
   bool needs_device_log() const override;
+  bool shows_places() const override;
   void on_run(const Subject& subject, const Trial& trial, WatcherGroup& also) override;
   void on_run_end(const Trial& trial) override;
   void commit();

@@ -56,6 +56,8 @@ class Watcher {
 
   /// Whether the trial has to write down what is asked of its device. Asked before `on_run`.
   virtual bool needs_device_log() const { return false; }
+  /// Whether somebody will look at where blocks lie. Asked before `on_run`.
+  virtual bool shows_places() const { return false; }
   /// Right before a run. Watchers that are added hear of it too, and live until `on_run_end`; a
   /// group does not add to itself.
   virtual void on_run(const Subject&, const Trial&, WatcherGroup& /*also*/) {}
@@ -102,6 +104,9 @@ class WatcherGroup final : public Watcher {
 
   bool needs_device_log() const override {
     return std::ranges::any_of(watchers_, &Watcher::needs_device_log);
+  }
+  bool shows_places() const override {
+    return std::ranges::any_of(watchers_, &Watcher::shows_places);
   }
   void on_run(const Subject& subject, const Trial& trial, WatcherGroup& also) override {
     each([&](Watcher& w) { w.on_run(subject, trial, also); });

@@ -180,9 +180,7 @@ class Minimiser {
     const Subject subject(plain_, trace);
     ReplayOptions replaying = options_.replaying;
     replaying.program = {};
-    replaying.measuring = {};
-    replaying.stops = {};
-    replaying.stops.at_oom = result_.summary.kept != Kept::gap || needs_no_oom_;
+    replaying.stops = {.at_oom = result_.summary.kept != Kept::gap || needs_no_oom_};
     replaying.watcher = watcher;
     const Contender contender(subject, spec_, replaying.program);
     const auto [result, trial] = replay(contender, replaying);

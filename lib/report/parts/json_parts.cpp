@@ -374,6 +374,10 @@ void fields(JsonFields& f, const Run& run) {
   bound_field(f, run.at_least);
   f("inexact_because", unless_empty(run.inexact_because), "the end of a sentence");
   f("as_recorded", run.as_recorded, "its device did the same as the recorded one throughout");
+  if (f.sometimes(run.places_open_from.has_value())) {
+    f("places_open_from", run.places_open_from.value_or(0),
+      "the event from which it depends on the driver's order of addresses where blocks lie");
+  }
   f("finished", run.finished, "false: interrupted, or stopped at an OOM");
   f("interval", run.interval, "bounds of an estimate; null where it is exact");
   for (const Metric& metric : metrics()) {

@@ -8,7 +8,7 @@
 namespace memreplay::torch {
 namespace {
 
-/// Of so many there is room for the shelves at once.
+/// Pools for whose shelves there is room from the beginning.
 constexpr std::size_t kPoolsExpected = 4096;
 
 }  // namespace
