@@ -72,6 +72,8 @@ memreplay_extension(ranks
   QUESTIONS answer part ranks_json ranks_text request_stream
   COMMANDS ranks_beside
   WITHOUT_COMMANDS without)
+memreplay_extension(record
+  WITHOUT_COMMANDS without_command)
 memreplay_extension(rmm
   WITHOUT_TRACE without)
 memreplay_extension(shell
