@@ -63,8 +63,8 @@ std::uint32_t LiveHeap::stack(std::vector<std::uint32_t> frames) {
 
 void LiveHeap::add(int device, Bytes bytes, std::uint64_t blocks, std::uint32_t stack) {
   blocks = std::clamp<std::uint64_t>(blocks, 1, std::max<Bytes>(bytes, 1));
-  told_ += blocks;
-  if (blocks_ + blocks > kMostBlocksApart) blocks = 1;
+  told_ += std::min(blocks, UINT64_MAX - told_);
+  if (blocks > kMostBlocksApart - std::min(blocks_, kMostBlocksApart)) blocks = 1;
   blocks_ += blocks;
   for (; blocks > 0; --blocks) {
     const Bytes share = bytes / blocks;

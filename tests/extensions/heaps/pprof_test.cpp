@@ -87,6 +87,14 @@ TEST(PprofReader, OfVeryManyBlocksItIsSaidThatTheyAreNotApart) {
             "are one)");
 }
 
+// Each sampled block of a rate like that stands for more than a number holds.
+TEST(PprofReader, CountsBeyondAnyNumberAreRefusedAtOnce) {
+  EXPECT_NE(refused("heap profile: 2: 2 [2: 2] @ heap_v2/21444444444444444\n"
+                    "1: 1 [1: 1] @ 0x1\n440042: 1 [440042: 1] @ 0x2\n")
+                .find("holds more than 1 EiB of live memory"),
+            std::string::npos);
+}
+
 TEST(PprofReader, TheMemoryProfileOfJaxHasATraceForEachDevice) {
   const Recording recording = read(gzipped(jax_profile(1000, "cuda:1")));
   EXPECT_EQ(recording.detail,
