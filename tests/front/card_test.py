@@ -71,7 +71,8 @@ class Card(unittest.TestCase):
     def test_what_is_left_out_is_said(self):
         asked = {"ranks": ["ranks", TRACES], "what_if": ["replay", CSV, "--edit", "drop:size>=1"],
                  "rmm": ["replay", CSV, "-s", "rmm-pool"], "kineto": ["info", CSV, "--format", "torch-timeline"],
-                 "planner": ["plan", CSV], "minimise": ["convert", CSV, "-", "--to", "csv", "-s", "torch", "--minimise"]}
+                 "planner": ["plan", CSV], "record": ["record", "true"],
+                 "minimise": ["convert", CSV, "-", "--to", "csv", "-s", "torch", "--minimise"]}
         for extension in asked.keys() & set(LEFT_OUT):
             with self.subTest(extension=extension):
                 said = run(*asked[extension], status=2).stderr
