@@ -15,7 +15,7 @@ namespace memreplay {
 /// How a replay of this trace is set up. Throws UsageError where the trace lacks what is asked for.
 ReplayOptions replay_options(const Trace& trace, const Setup& setup, const Control& control);
 
-/// The same on this device, used as the setup says.
+/// `options` with the device, and with what the setup says of its use.
 ReplayOptions on_device(ReplayOptions options, const OpenDevice& device, const Setup& setup);
 
 /// Replays a strategy on a device and judges what it came to: the only place that says how exact a

@@ -185,11 +185,9 @@ std::span<const StrategyInfo> strategies() {
 }
 
 const StrategyInfo& strategy_info(std::string_view name) {
-  std::vector<std::string> names;
-  for (const StrategyInfo& info : strategies()) {
-    if (info.name == name) return info;
-    names.emplace_back(info.name);
-  }
+  const std::span<const StrategyInfo> all = strategies();
+  const auto found = std::ranges::find(all, name, &StrategyInfo::name);
+  if (found != all.end()) return *found;
 #define MEMREPLAY_LEFT_OUT(identifier, extension) \
   if (bare(name) == bare(#identifier))            \
     throw NotBuilt(fmt::format("strategy '{}'", name), extension);
@@ -200,6 +198,8 @@ const StrategyInfo& strategy_info(std::string_view name) {
         fmt::format("unknown strategy '{0}'; did you mean '{1}'? (memreplay list strategies {2})",
                     name, *meant, meant->substr(0, meant->find(':'))));
   }
+  std::vector<std::string> names;
+  for (const StrategyInfo& info : all) names.emplace_back(info.name);
   throw UsageError(fmt::format("unknown strategy '{}'{}", name, hint(name, names, "")));
 }
 
