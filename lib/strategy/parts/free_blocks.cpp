@@ -15,8 +15,9 @@ void FreeBlocks::prepare() {
   constexpr std::size_t kFewChunks = 10;
   no_tables_ = 0;
   irregular_ = rest_of_unit_ | ~((kUnitsEnd << unit_log2_) - 1);
-  first_.resize(kClasses, kNoChunk);
-  chunks_.reserve(kFewChunks);  // to grow one by one takes longer than all that few blocks do
+  first_.resize(((kClasses - 1) & classes_) + 1, kNoChunk);
+  // To grow one by one takes longer than all that few blocks do.
+  chunks_.reserve(classes_ == kOneClass ? 2 : kFewChunks);
   chunks_.emplace_back();
   static_assert(kClasses / 64 < 64);
 }
@@ -47,7 +48,7 @@ std::size_t FreeBlocks::size() const {
 FreeBlocks::Cursor FreeBlocks::first_from(std::uint32_t size_class) const {
   const std::uint32_t found = size_class < kClasses ? used_class_from(size_class) : kNone;
   if (found == kNone) return beyond(beyond_.begin());
-  const Place place = first_of(found);
+  const Place place = first_[found];
   return cursor(place, best_of(chunks_[place], 0).index);
 }
 
@@ -59,10 +60,10 @@ FreeBlocks::Cursor FreeBlocks::lower_bound(Bytes size) const {
   const std::uint64_t units = (size >> unit_log2_) + ((size & rest_of_unit_) != 0);
   if (units >= kUnitsEnd) return beyond(beyond_.lower_bound({.size = size}));
   const auto wanted = static_cast<std::uint32_t>(units);
-  const std::uint32_t size_class = used_class_from(are_few() ? 0 : class_of(wanted));
+  const std::uint32_t size_class = used_class_from(class_of(wanted));
   if (size_class == kNone) return beyond(beyond_.begin());
   // Sizes of one class differ: all of its blocks may be too small, those of the next never are.
-  const Place place = first_of(size_class);
+  const Place place = first_[size_class];
   const Chunk& chunk = chunks_[place];
   if (chunk.directory != kNone && !is_exact(size_class)) return lower_bound_in(size_class, wanted);
   const Found found = best_of(chunk, wanted);
@@ -105,14 +106,14 @@ std::size_t FreeBlocks::separator_of(const std::vector<Separator>& directory,
 }
 
 FreeBlocks::Place FreeBlocks::place_of(const Entry& entry) const {
-  const Place first = first_of(class_of(entry.units));
+  const Place first = first_[class_of(entry.units)];
   if (chunks_[first].directory == kNone) return first;
   const std::vector<Separator>& directory = directories_[chunks_[first].directory];
   return directory[separator_of(directory, entry)].chunk;
 }
 
 FreeBlocks::Place FreeBlocks::last_chunk(std::uint32_t size_class) const {
-  const Place first = first_of(size_class);
+  const Place first = first_[size_class];
   const std::uint32_t directory = chunks_[first].directory;
   return directory == kNone ? first : directories_[directory].back().chunk;
 }
@@ -193,23 +194,12 @@ std::vector<FreeBlock> FreeBlocks::in_order() const {
 }
 
 // Leaves an empty set, with its tables.
-std::vector<FreeBlock> FreeBlocks::take_all_by(std::uint32_t unit_log2) {
+std::vector<FreeBlock> FreeBlocks::take_all_by(std::uint32_t unit_log2, std::uint32_t classes) {
   std::vector<FreeBlock> blocks = in_order();
   *this = FreeBlocks(unit_log2);
+  classes_ = classes;
   prepare();
   return blocks;
-}
-
-// False where there are too many, or where the block is none that is counted in units.
-bool FreeBlocks::insert_few(const FreeBlock& block) {
-  if (chunks_.empty()) chunks_.resize(kFew + 1);
-  Chunk& few = chunks_[kFew];
-  const Bytes units = block.size >> unit_log2_;
-  if (few.count == kChunkSize || (block.size & rest_of_unit_) != 0 || units >= kUnitsEnd)
-    return false;
-  few.entries[few.count++] = {block.rank, static_cast<std::uint32_t>(units), block.block};
-  mark(0);
-  return true;
 }
 
 FreeBlocks::Place FreeBlocks::new_chunk(std::uint32_t size_class) {
@@ -270,7 +260,7 @@ void FreeBlocks::drop_chunk(Place place) {
 }
 
 void FreeBlocks::erase(const FreeBlock& block) {
-  if (!are_few() && !is_regular(block.size)) return erase_beyond(block);
+  if (!is_regular(block.size)) return erase_beyond(block);
   const auto units = static_cast<std::uint32_t>(block.size >> unit_log2_);
   const Place place = place_of({block.rank, units, block.block});
   const auto& entries = chunks_[place].entries;

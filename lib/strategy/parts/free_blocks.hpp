@@ -33,8 +33,8 @@ struct FreeBlock {
 /// chunks, which follow each other in order; within one they lie as they came. Insert, erase and
 /// search touch one chunk, O(1) but for classes of many chunks, whose directory is searched in
 /// O(log chunks) and shifted where a chunk fills or empties. A copy is a few flat copies.
-/// In one of many sets all lie in one chunk as long as there are few, without classes: tables for
-/// each of them would push each other out of the caches.
+/// One of many sets begins with one class, then has a quarter of all until its chunks are many: what
+/// lies in few places stays in the caches.
 class FreeBlocks {
  public:
   /// Where a block lies. Who remembers it finds the block again without a search.
@@ -52,7 +52,7 @@ class FreeBlocks {
   /// Sizes are expected to be multiples of a unit of 2^`unit_log2` bytes.
   explicit FreeBlocks(std::uint32_t unit_log2 = 9, bool one_of_many = false)
       : unit_log2_(unit_log2),
-        one_of_many_(one_of_many),
+        classes_(one_of_many ? kOneClass : kAllClasses),
         rest_of_unit_((Bytes{1} << unit_log2) - 1) {}
 
   bool empty() const { return beyond_.empty() && used_words_ == 0; }
@@ -98,9 +98,12 @@ class FreeBlocks {
   static constexpr std::uint32_t kUnitBits = 31;
   static constexpr std::uint64_t kUnitsEnd = std::uint64_t{1} << kUnitBits;
   static constexpr std::uint32_t kClasses = (kUnitBits + 1 - kFineBits) << kFineBits;
+  static constexpr std::uint32_t kOneClass = 0;  ///< values of classes_
+  static constexpr std::uint32_t kFewClasses = ~3u;
+  static constexpr std::uint32_t kAllClasses = UINT32_MAX;
+  static constexpr std::size_t kManyChunks = 100;
   static constexpr std::uint32_t kNone = UINT32_MAX;
   static constexpr Place kNoChunk = 0;  ///< one that is always full
-  static constexpr Place kFew = 1;      ///< where all blocks lie that are few, in class 0
   static constexpr Place kBeyond = UINT32_MAX;
 
   /// The order, as one number: to compare two of them takes no branch, which nothing could foresee.
@@ -140,19 +143,19 @@ class FreeBlocks {
     bool fits() const { return surplus < kUnitsEnd; }
   };
 
-  static std::uint32_t class_of(std::uint32_t units) {
+  std::uint32_t class_of(std::uint32_t units) const {
     const auto octave =
         31u - static_cast<std::uint32_t>(std::countl_zero((units >> kFineBits) | 1));
-    return (octave << kFineBits) + (units >> octave);
+    return ((octave << kFineBits) + (units >> octave)) & classes_;
   }
-  static bool is_exact(std::uint32_t size_class) { return size_class < 2u << kFineBits; }
+  /// All of its blocks have one size.
+  bool is_exact(std::uint32_t size_class) const {
+    return classes_ == kAllClasses && size_class < 2u << kFineBits;
+  }
   /// The first block of at least `wanted` units; where none fits, one that does not.
   static Found best_of(const Chunk& chunk, std::uint32_t wanted);
   static std::uint32_t index_of(const Chunk& chunk, Handle block);
 
-  bool are_few() const { return first_.empty(); }
-  /// The first chunk of a class that holds any.
-  Place first_of(std::uint32_t size_class) const { return are_few() ? kFew : first_[size_class]; }
   /// A whole number of units that is counted by classes.
   bool is_regular(Bytes size) const { return ((size | no_tables_) & irregular_) == 0; }
   FreeBlock block_of(const Entry& entry) const {
@@ -196,7 +199,7 @@ class FreeBlocks {
   void prepare();
   std::vector<FreeBlock> in_order() const;
   Place new_chunk(std::uint32_t size_class);
-  std::vector<FreeBlock> take_all_by(std::uint32_t unit_log2);
+  std::vector<FreeBlock> take_all_by(std::uint32_t unit_log2, std::uint32_t classes);
   /// Makes room in a full chunk: the upper half of it moves to a chunk of its own.
   Place split(Place full);
   void drop_chunk(Place place);
@@ -204,14 +207,13 @@ class FreeBlocks {
   Place place_with_room(Entry entry, LiesAt lies_at);
   template <typename LiesAt>
   void insert_irregular(FreeBlock block, LiesAt lies_at);
-  bool insert_few(const FreeBlock& block);
   void erase_beyond(FreeBlock block);
 
   std::uint32_t unit_log2_;
-  bool one_of_many_;
+  std::uint32_t classes_;  ///< which bits of a class count
   Bytes rest_of_unit_;
   Bytes irregular_ = UINT64_MAX;  ///< what has a bit of these is not counted in units
-  Bytes no_tables_ = UINT64_MAX;  ///< there are few; 0: the tables are there
+  Bytes no_tables_ = UINT64_MAX;  ///< none yet; 0: the tables are there
   std::vector<Place> first_;      ///< the first chunk of each class, kept when it is empty
   std::array<std::uint64_t, kClasses / 64> used_ = {};  ///< a bit for each class that holds any
   std::uint64_t used_words_ = 0;  ///< a bit for each word of used_ that has one
@@ -323,10 +325,11 @@ template <typename LiesAt>
   if (!is_regular(block.size)) [[unlikely]]
     return insert_irregular<LiesAt>(block, lies_at);
   const auto units = static_cast<std::uint32_t>(block.size >> unit_log2_);
-  const std::uint32_t size_class = class_of(units);
+  std::uint32_t size_class = class_of(units);
   Place place = first_[size_class];
   if (chunks_[place].count >= chunks_[place].open) [[unlikely]] {
     place = place_with_room<LiesAt>({block.rank, units, block.block}, lies_at);
+    size_class = chunks_[place].size_class;
   }
   Chunk& chunk = chunks_[place];
   mark(size_class);
@@ -347,6 +350,13 @@ template <typename LiesAt>
   }
   const Place place = place_of(entry);
   if (chunks_[place].count < kChunkSize) return place;
+  const bool too_coarse =
+      classes_ == kOneClass || (classes_ != kAllClasses && chunks_.size() > kManyChunks);
+  if (too_coarse) {
+    const std::uint32_t finer = classes_ == kOneClass ? kFewClasses : kAllClasses;
+    for (const FreeBlock& other : take_all_by(unit_log2_, finer)) insert(other, lies_at);
+    return place_with_room(entry, lies_at);
+  }
   const Place fresh = split(place);
   const Chunk& upper = chunks_[fresh];
   for (std::uint32_t i = 0; i < upper.count; ++i) lies_at(upper.entries[i].block, fresh);
@@ -355,16 +365,15 @@ template <typename LiesAt>
 
 template <typename LiesAt>
 [[gnu::noinline]] void FreeBlocks::insert_irregular(FreeBlock block, LiesAt lies_at) {
-  if (are_few()) {
-    if (one_of_many_ && insert_few(block)) return lies_at(block.block, kFew);
-    for (const FreeBlock& other : take_all_by(unit_log2_)) insert(other, lies_at);
+  if (first_.empty()) {
+    prepare();
     return insert(block, lies_at);
   }
   if ((block.size & rest_of_unit_) == 0) {
     beyond_.insert(block);
     return lies_at(block.block, kBeyond);
   }
-  const std::vector<FreeBlock> all = take_all_by(0);
+  const std::vector<FreeBlock> all = take_all_by(0, classes_);
   for (const FreeBlock& other : all) insert(other, lies_at);
   insert(block, lies_at);
 }

@@ -1,40 +1,43 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "core/units.hpp"
 #include "strategy/parts/max_tree.hpp"
 
 namespace memreplay {
 
-/// The largest of the values that many members have; only those that changed are asked again.
+/// The largest of the values that many members have. What a value is at most is known of each, so
+/// that only those that could be the largest are asked. A value may fall unsaid.
 class LargestOf {
  public:
-  /// The member's value may have changed. O(1).
+  /// The member, which may be new, may have any value. O(1); O(log members) for the first time
+  /// since it was asked.
   void note(std::uint32_t member) {
-    if (member >= noted_.size()) noted_.resize(std::size_t{member} + 1, 0);
-    if (noted_[member] != 0) return;
-    noted_[member] = 1;
-    changed_.push_back(member);
+    most_.reach(std::size_t{member} + 1);
+    note(member, UINT64_MAX);
+  }
+  /// The value of one that was noted before may have become as large as this.
+  void note(std::uint32_t member, Bytes at_most) {
+    if (most_.at(member) < at_most) most_.set(member, at_most);
   }
 
-  /// `value_of(member)` tells the value now; 0 where there is no member. O(log) for each change.
+  /// `value_of(member)` tells the value now; 0 where there is no member. O(log members) for each
+  /// that is asked.
   template <typename ValueOf>
   Bytes get(const ValueOf& value_of) {
-    values_.reach(noted_.size());
-    for (const std::uint32_t member : changed_) {
-      noted_[member] = 0;
-      values_.set(member, value_of(member));
+    while (true) {
+      const Bytes most = most_.top();
+      if (most == 0) return 0;
+      const std::uint32_t member = most_.next(0, most);
+      const Bytes value = value_of(member);
+      most_.set(member, value);
+      if (value == most_.top()) return value;
     }
-    changed_.clear();
-    return values_.top();
   }
 
  private:
-  std::vector<std::uint8_t> noted_;  ///< by member
-  std::vector<std::uint32_t> changed_;
-  MaxTree values_;
+  MaxTree most_;
 };
 
 }  // namespace memreplay

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "core/units.hpp"
@@ -34,8 +35,10 @@ class MaxTree {
   /// O(log places).
   void set(std::uint32_t place, Bytes value) {
     std::size_t at = leaves_ + place;
-    for (tree_[at] = value; at > 1; at /= 2) {
-      tree_[at / 2] = std::max(tree_[at], tree_[at ^ 1]);
+    tree_[at] = value;
+    for (; at > 1; at /= 2) {
+      const Bytes larger = std::max(tree_[at], tree_[at ^ 1]);
+      if (std::exchange(tree_[at / 2], larger) == larger) return;
     }
   }
 

@@ -60,6 +60,7 @@ Service Allocator::serve_from_device(Search search, Bytes requested, Placement& 
     statistics_.num_ooms += outcome == Attempt::refused;
     return Service::refused;
   }
+  largest_.note(blocks_[block].shelf, blocks_[block].size);
   leave_front_unaligned(block, search.size);
   placed = alloc_found_block<AllRules>(block, search, requested, free_set(blocks_[block]));
   return Service::served;

@@ -211,6 +211,8 @@ class Allocator final : public StrategyOn<Allocator>,
   bool try_merge(Handle into, FreeBlocks& free);
   template <class Rules>
   void insert_free(Handle block, FreeBlocks& free);
+  template <class Rules>
+  void insert_rest(Handle block, FreeBlocks& free);
 
   // play.cpp: many events at once
   template <class Rules, bool kHints>
@@ -311,15 +313,7 @@ class Allocator final : public StrategyOn<Allocator>,
   }
   UnmappedBlocks& unmapped_set(const Block& block) { return shelves_[block.shelf].unmapped; }
   /// The free blocks among which the block lies, or will.
-  FreeBlocks& free_set(const Block& block) {
-    note_change(block.shelf);
-    return shelves_[block.shelf].free;
-  }
-  /// A few shelves are all asked for their largest block, of many those that changed.
-  void note_change(ShelfIndex shelf) {
-    if (many_shelves_) [[unlikely]]
-      largest_.note(shelf);
-  }
+  FreeBlocks& free_set(const Block& block) { return shelves_[block.shelf].free; }
   [[gnu::always_inline]] void erase_free(Handle handle, FreeBlocks& free) {
     const Block& block = blocks_[handle];
     free.erase(handle, block.place, [&] { return FreeBlock{block.size, block.rank, handle}; });
@@ -337,10 +331,9 @@ class Allocator final : public StrategyOn<Allocator>,
   TableOf<Block> blocks_;
   std::vector<Handle> unused_;  ///< the first `unused_count_`; there is room for all blocks
   std::size_t unused_count_ = 0;
-  std::vector<BlockPool> pools_;  ///< large and small pool of each pool index in turn
-  std::vector<Shelf> shelves_;    ///< the large pool's shelves and the small pool's in turn
-  bool many_shelves_ = false;
-  mutable LargestOf largest_;           ///< free block of each shelf, where they are many
+  std::vector<BlockPool> pools_;        ///< large and small pool of each pool index in turn
+  std::vector<Shelf> shelves_;          ///< the large pool's shelves and the small pool's in turn
+  mutable LargestOf largest_;           ///< free block of each shelf
   StreamPool lane_;                     ///< the last request's
   ShelfIndex lane_shelves_ = kNoShelf;  ///< its large one; the small one is the next
   std::vector<Reservation> reservations_;

@@ -20,9 +20,8 @@ Handle Allocator::new_block(const Block& block) {
 
 namespace {
 
-constexpr std::size_t kFewShelves = 64;
-/// Tables of free blocks for so many stay in the caches.
-constexpr std::size_t kShelvesWithTables = 16;
+/// Those of no lane and of the first one, which often is the only one.
+constexpr std::size_t kShelvesWithTables = 4;
 
 // A rank by segment: its number, then the distance from its start in units of 512 bytes.
 constexpr int kDistanceBits = 34;
@@ -69,11 +68,8 @@ Allocator::ShelfIndex Allocator::open_shelf(std::uint16_t pool, StreamIndex stre
     std::vector<ShelfIndex>& shelves = pools_[of].shelves;
     if (shelves.size() <= stream) shelves.resize(std::size_t{stream} + 1, kNoShelf);
     shelves[stream] = static_cast<ShelfIndex>(shelves_.size());
-    shelves_.push_back({of, stream, FreeBlocks(9, shelves_.size() > kShelvesWithTables)});
-  }
-  if (!many_shelves_ && shelves_.size() > kFewShelves) {
-    many_shelves_ = true;
-    for (ShelfIndex shelf = 0; shelf < shelves_.size(); ++shelf) largest_.note(shelf);
+    largest_.note(shelves[stream]);
+    shelves_.push_back({of, stream, FreeBlocks(9, shelves_.size() >= kShelvesWithTables)});
   }
   turn_to(lane_);
   return shelf_of(pool, stream);
@@ -103,13 +99,7 @@ FreeSpace Allocator::free_space() const {
   }
   space.total =
       static_cast<Bytes>(statistics_.reserved_bytes.current() - statistics_.bytes.active());
-  if (many_shelves_) {
-    space.largest = largest_.get([&](ShelfIndex shelf) { return shelves_[shelf].free.largest(); });
-  } else {
-    for (const Shelf& shelf : shelves_) {
-      space.largest = std::max(space.largest, shelf.free.largest());
-    }
-  }
+  space.largest = largest_.get([&](ShelfIndex shelf) { return shelves_[shelf].free.largest(); });
   return space;
 }
 

@@ -29,7 +29,6 @@ template <class Rules>
   const Handle block = get_free_block<Rules>(search, shelf);
   if (block == kNoHandle) [[unlikely]]
     return serve_from_device(search, requested, placed);
-  note_change(shelf);
   if constexpr (Rules::kForks) leave_front_unaligned(block, search.size);
   placed = alloc_found_block<Rules>(block, search, requested, shelves_[shelf].free);
   return Service::at_once;
@@ -122,7 +121,7 @@ template <class Rules>
   if (should_split<Rules>(blocks_[handle], search)) {
     const Handle rest = handle;
     handle = split_front<Rules>(rest, search.size);
-    insert_free<Rules>(rest, free);
+    insert_rest<Rules>(rest, free);
     if (counts_as_split && was_split) {
       statistics_.inactive_split_bytes.decrease(small, search.size);
     } else if (counts_as_split) {
@@ -204,6 +203,13 @@ template <class Rules, Allocator::Side kSide>
 
 template <class Rules>
 [[gnu::always_inline]] inline void Allocator::insert_free(Handle handle, FreeBlocks& free) {
+  largest_.note(blocks_[handle].shelf, blocks_[handle].size);
+  insert_rest<Rules>(handle, free);
+}
+
+// Its shelf had one that was larger.
+template <class Rules>
+[[gnu::always_inline]] inline void Allocator::insert_rest(Handle handle, FreeBlocks& free) {
   Block& block = blocks_[handle];
   if (Rules::kCollects) block.since = pool_of(block).searches;
   free.insert({block.size, block.rank, handle},

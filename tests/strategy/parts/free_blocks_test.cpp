@@ -79,9 +79,13 @@ void compare_with_plain_set(FreeBlocks tested, Sizes sizes, std::uint64_t seed, 
 }
 
 TEST_P(FreeBlocksOf, TheOrderIsThatOfAPlainSet) {
-  compare_with_plain_set(FreeBlocks(), GetParam(), 7, 20'000, [](Handle step, std::size_t count) {
-    return count < 5 ? 100u : step / 2000 % 2 == 0 ? 70u : 30u;
-  });
+  for (const bool one_of_many : {false, true}) {
+    const FreeBlocks tested(9, one_of_many);
+    compare_with_plain_set(tested, GetParam(), 7, 20'000, [](Handle step, std::size_t count) {
+      return count < 5 ? 100u : step / 2000 % 2 == 0 ? 70u : 30u;
+    });
+    if (HasFatalFailure()) return;
+  }
 }
 
 TEST_P(FreeBlocksOf, AFewAreInOrderToo) {
