@@ -79,7 +79,7 @@ class LinePieces {
     const std::size_t same = period(pieces.size(), [&](std::size_t a, std::size_t b) {
       return are_same(pieces[a].instance, pieces[b].instance);
     });
-    if (same < pieces.size()) return same;
+    if (same < pieces.size() || same == 1) return same;
     std::vector<Calls> calls;
     for (const Piece& piece : pieces) calls.push_back(calls_of(piece.instance));
     return period(pieces.size(), [&](std::size_t a, std::size_t b) {

@@ -152,9 +152,8 @@ std::vector<OwnFunction> OwnFunctions::functions() const {
 struct RepeatedFunction {
   OwnFunction function;
   LayerCode layer;
-  std::map<std::uint32_t, std::uint32_t> line_of_stack;  ///< the outermost one in it
-  std::map<std::uint32_t, Bytes> saved_at;               ///< by its line
-  std::vector<std::uint32_t> common;  ///< lines of it that all runs have, ascending
+  std::map<std::uint32_t, Bytes> saved_at;  ///< by its line
+  std::vector<std::uint32_t> common;        ///< lines of it that all runs have, ascending
 };
 
 class LayerFinder {
@@ -193,8 +192,8 @@ class LayerFinder {
   void look_at(const OwnFunction& function) {
     const std::string& file = label(function.file);
     if (function.runs_optimizer || file.find_first_of(",&") != std::string::npos) return;
-    RepeatedFunction found{
-        .function = function, .layer = {}, .line_of_stack = {}, .saved_at = {}, .common = {}};
+    RepeatedFunction found{.function = function, .layer = {}, .saved_at = {}, .common = {}};
+    line_of_stack_.assign(course_.recording().stacks.size(), kNoLine);
     LayerCode& layer = found.layer;
     layer.code = fmt::format("{}:{}-{}", file, function.first, function.last);
     layer.function = recording_.texts[function.name];
@@ -223,13 +222,12 @@ class LayerFinder {
   }
 
   /// Which lines of the function asked for memory in a run, ascending; adds what they saved.
-  std::vector<std::uint32_t> lines_of(const CodeInstance& instance, RepeatedFunction& found) const {
+  std::vector<std::uint32_t> lines_of(const CodeInstance& instance, RepeatedFunction& found) {
     std::vector<std::uint32_t> lines;
     for (std::uint32_t i = instance.first; i < instance.last; ++i) {
       const BlockLife& life = course_.life(course_.block_of(i));
-      const auto [at, is_new] = found.line_of_stack.try_emplace(life.stack, 0);
-      if (is_new) at->second = line_of(life.stack, found.function);
-      const std::uint32_t line = at->second;
+      std::uint32_t& line = line_of_stack_[life.stack];
+      if (line == kNoLine) line = line_of(life.stack, found.function);
       if (lines.empty() || lines.back() != line) lines.push_back(line);
       const bool kept = life.freed == BlockLife::kNever || course_.passes().outlives_forward(life);
       if (!kept) continue;
@@ -311,6 +309,7 @@ class LayerFinder {
   const ProgramCourse& course_;
   OwnFunctions own_;
   std::map<std::string, std::string> labels_;  ///< by tidy path
+  std::vector<std::uint32_t> line_of_stack_;   ///< the outermost one in the function looked at
   std::vector<RepeatedFunction> repeated_;
   std::vector<const RepeatedFunction*> callers_;  ///< that only call a layer
   std::vector<const RepeatedFunction*> layers_;
