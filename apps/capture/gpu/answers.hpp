@@ -45,6 +45,22 @@ void request_was_refused(std::size_t number, std::size_t size);
 
 /// How the stand-ins of the maths libraries answer.
 
+/// In bytes, by cudaDataType.
+inline std::size_t size_of_type(int type) {
+  switch (type) {
+    case 1:  // CUDA_R_64F
+    case 4:  // CUDA_C_32F
+      return 8;
+    case 5:  // CUDA_C_64F
+      return 16;
+    case 2:   // CUDA_R_16F
+    case 14:  // CUDA_R_16BF
+      return 2;
+    default:
+      return 4;
+  }
+}
+
 /// For an object that nobody asks anything.
 inline Handle some_handle() {
   static char nothing;

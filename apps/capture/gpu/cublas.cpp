@@ -24,22 +24,6 @@ Status give_scalar(void* to, std::size_t size) {
   return kSuccess;
 }
 
-/// In bytes, by cudaDataType.
-std::size_t element_size(int type) {
-  switch (type) {
-    case 1:
-    case 4:
-      return 8;
-    case 5:
-      return 16;
-    case 2:
-    case 14:
-      return 2;
-    default:
-      return 4;
-  }
-}
-
 Status copy_columns(std::size_t rows, std::size_t columns, std::size_t element, const char* from,
                     std::size_t from_rows, char* to, std::size_t to_rows) {
   for (std::size_t i = 0; i < columns; ++i)
@@ -103,7 +87,7 @@ MEMREPLAY_REDUCTIONS(z, Dz, 8)
 
 Status cublasDotEx(Handle, int, const void*, int, int, const void*, int, int, void* result,
                    int type, int) {
-  return give_scalar(result, element_size(type));
+  return give_scalar(result, size_of_type(type));
 }
 
 #define MEMREPLAY_BATCHED(TYPE)                                                                    \

@@ -6,11 +6,6 @@ using namespace memreplay::gpu;
 
 namespace {
 
-/// Bytes of a plan's complex elements, by cudaDataType: half, double, single.
-std::size_t element_size(int execution_type) {
-  return execution_type == 6 ? 4 : execution_type == 5 ? 16 : 8;
-}
-
 /// Lengths whose prime factors are at most 127 are computed by Cooley and Tukey's method, others by
 /// Bluestein's: cuFFT's documentation, "Accuracy and Performance".
 bool is_smooth(long long length) {
@@ -34,7 +29,7 @@ Status cufftXtMakePlanMany(int, int rank, const long long* lengths, const long l
   auto elements = static_cast<std::size_t>(batch);
   for (int i = 0; i < rank; ++i) elements *= static_cast<std::size_t>(lengths[i]);
   if (!std::all_of(lengths, lengths + rank, is_smooth)) elements *= 8;
-  return give_modelled("cufftXtMakePlanMany", size, elements * element_size(execution_type));
+  return give_modelled("cufftXtMakePlanMany", size, elements * size_of_type(execution_type));
 }
 
 Status cufftXtExec(int, const void*, void*, int) { return computed(); }

@@ -11,9 +11,6 @@ namespace {
 
 constexpr std::size_t kBlock = 32;
 
-/// In bytes, by cudaDataType.
-std::size_t element_size(int type) { return type == 5 ? 16 : type == 1 || type == 4 ? 8 : 4; }
-
 template <class Integer>
 std::size_t blocked(Integer columns) {
   return kBlock * static_cast<std::size_t>(columns);
@@ -39,7 +36,7 @@ std::size_t of_syevd(int vectors, Integer columns) {
 Status give_both(const char* function, std::size_t count, int type, std::size_t* on_device,
                  std::size_t* on_host) {
   *on_host = 0;
-  return give_modelled(function, on_device, count * element_size(type));
+  return give_modelled(function, on_device, count * size_of_type(type));
 }
 
 }  // namespace

@@ -219,7 +219,7 @@ class Refusal {
   TorchStream stream_;
 };
 
-void* allocate(void* result, void* allocator, std::size_t size) {
+void* allocate_or_refuse(void* result, void* allocator, std::size_t size) {
   if (size == 0) return torch.allocate(result, allocator, size);
   const std::size_t number = request_was_made();
   if (!is_refused(number, size)) return torch.allocate(result, allocator, size);
@@ -259,7 +259,7 @@ bool memreplay_gpu_refuse_requests() {
   static std::array<void*, 96> table;
   std::copy_n(*allocator - kBefore, table.size(), table.begin());
   torch.allocate = reinterpret_cast<Allocate>(table[kBefore + kAllocate]);
-  table[kBefore + kAllocate] = reinterpret_cast<void*>(&allocate);
+  table[kBefore + kAllocate] = reinterpret_cast<void*>(&allocate_or_refuse);
   *allocator = table.data() + kBefore;
   return true;
 }
