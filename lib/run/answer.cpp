@@ -184,7 +184,8 @@ ReplayAnswer answer(const Inputs& inputs, std::span<const OpenDevice> opened,
                       .ranked = question.ranked,
                       .torch_summary = question.torch_summary,
                       .oom_report = setup.oom_report};
-  for (const auto& [chosen, subject, devices, strategies] : prepared) {
+  for (const Prepared& one : prepared) {
+    const auto& [chosen, subject, devices, strategies] = one;
     TraceRuns& trace = answer.traces.emplace_back();
     trace.trace = summarise(chosen);
     trace.device = devices.front().summary;
@@ -202,9 +203,9 @@ ReplayAnswer answer(const Inputs& inputs, std::span<const OpenDevice> opened,
                           }};
     const auto row = [&](std::size_t i) -> std::vector<Run> {
       if (control.stopped()) return {};
-      const StrategySpec spec = fitted(subject, strategies[i], setup, in_turn);
-      return on_all(subject, spec, devices, setup, late, chosen.made.get(), progress.watcher,
-                    in_turn);
+      const StrategySpec spec = fitted(one.subject, one.strategies[i], setup, in_turn);
+      return on_all(one.subject, spec, one.devices, setup, late, one.chosen.made.get(),
+                    progress.watcher, in_turn);
     };
     const bool alone = progress.watcher != nullptr || setup.repeat > 1 || setup.paced ||
                        late.applies() || subject.trace().streamed != nullptr ||
