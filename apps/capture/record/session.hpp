@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,8 @@ struct RecordQuestion {
   std::uint64_t max_entries = 0;  ///< length of the history; 0: all
   bool real_times = false;        ///< a virtual GPU's events are only numbered else
   std::uint64_t at_step = 0;      ///< an optimiser's step; 0: the end
+  /// Told the folder where the recording lies until it is written, then "". May be empty.
+  std::function<void(const std::string& folder)> lies_in;
 };
 
 /// Runs the program and says what came of it. Throws UsageError where it cannot be started. What it

@@ -130,7 +130,20 @@ int open_file(const char* path, int flags) {
 void close_file(int file) { syscall(SYS_close, file); }
 
 bool write_at(int file, const void* bytes, std::size_t count, std::uint64_t at) {
-  return syscall(SYS_pwrite64, file, bytes, count, at) == static_cast<long>(count);
+  const auto* from = static_cast<const char*>(bytes);
+  while (count > 0) {
+    // What a full disk has room for is written first; the rest then says why it is not.
+    const long written = syscall(SYS_pwrite64, file, from, count, at);
+    if (written < 0) return false;
+    if (written == 0) {
+      errno = ENOSPC;
+      return false;
+    }
+    from += written;
+    at += static_cast<std::uint64_t>(written);
+    count -= static_cast<std::size_t>(written);
+  }
+  return true;
 }
 
 std::size_t read_file(const char* path, char* bytes, std::size_t room) {

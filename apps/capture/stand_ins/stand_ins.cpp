@@ -140,7 +140,8 @@ bool needs_cuda(const ElfFile& file) {
 
 std::vector<OwnLibrary> own_libraries(const fs::path& torch_folder) {
   const fs::path folder = torch_folder / "lib";
-  if (!fs::exists(folder / "libtorch_cuda.so")) {
+  std::error_code failed;
+  if (!fs::exists(folder / "libtorch_cuda.so", failed)) {
     throw InputError(
         torch_folder.string(), "",
         "is a torch without CUDA (no lib/libtorch_cuda.so); expected one built for it: "

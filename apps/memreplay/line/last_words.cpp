@@ -18,11 +18,28 @@
 namespace memreplay {
 namespace {
 
-char recording[4096];  ///< its path, as the beginning of a sentence
-std::size_t recording_length = 0;
+/// A text that a signal handler can read.
+struct Words {
+  char text[9000];
+  std::size_t length = 0;
+
+  void set(std::string_view words, std::string_view ending);
+  std::string_view view() const { return {text, length}; }
+};
+
+Words recording;    ///< its path, as the beginning of a sentence
+Words left_behind;  ///< a line
 
 // A terminal is told nothing, whatever it takes other bytes for.
 char printable(char c) { return c < ' ' || c > '~' ? '?' : c; }
+
+void Words::set(std::string_view words, std::string_view ending) {
+  length = 0;  // a signal may come in between
+  const std::size_t count = words.empty() ? 0 : std::min(words.size(), sizeof text - ending.size());
+  std::ranges::transform(words.substr(0, count), text, printable);
+  if (count > 0) std::ranges::copy(ending, text + count);
+  length = count > 0 ? count + ending.size() : 0;
+}
 
 void say(std::string_view text) {
   while (!text.empty()) {
@@ -32,11 +49,22 @@ void say(std::string_view text) {
   }
 }
 
-[[noreturn]] void end(std::string_view file, std::string_view what) {
+void begin_line() {
   if (isatty(STDERR_FILENO) == 1) say("\r\033[K");  // where progress stands
   say("memreplay: ");
+}
+
+void tell_left_behind() {
+  if (left_behind.length == 0) return;
+  begin_line();
+  say(left_behind.view());
+}
+
+[[noreturn]] void end(std::string_view file, std::string_view what) {
+  begin_line();
   say(file);
   say(what);
+  tell_left_behind();
   remove_unfinished_files();
   _exit(kUnusable);
 }
@@ -105,17 +133,16 @@ void handle(int signal, const struct sigaction& action) {
 
 void set_recording(std::string_view path) {
   if (command_host() != nullptr) return;  // its last words are its own
-  recording_length = std::min(path.size(), sizeof recording - 2);
-  std::ranges::transform(path.substr(0, recording_length), recording, printable);
-  if (path.empty()) return;
-  recording[recording_length++] = ':';
-  recording[recording_length++] = ' ';
+  recording.set(path, ": ");
 }
 
-void end_without_memory() { end({recording, recording_length}, "out of memory\n"); }
+void set_left_behind(std::string_view line) { left_behind.set(line, "\n"); }
+
+void end_without_memory() { end(recording.view(), "out of memory\n"); }
 
 void end_by(int signal) {
   remove_unfinished_files();
+  tell_left_behind();
   std::signal(signal, SIG_DFL);
   raise(signal);
 }

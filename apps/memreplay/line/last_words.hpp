@@ -8,6 +8,9 @@ namespace memreplay {
 /// one.
 void set_recording(std::string_view path);
 
+/// What a signal leaves behind from now on, one line; empty: nothing.
+void set_left_behind(std::string_view line);
+
 /// From here on the program ends in order, with nothing left of its unfinished files: without
 /// memory and when a recording is cut short under it with a line and exit 2, by a signal that ends
 /// programs with that signal.

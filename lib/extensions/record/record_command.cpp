@@ -10,6 +10,7 @@
 #include "folders/cache.hpp"
 #include "line/command_line.hpp"
 #include "line/commands.hpp"
+#include "line/last_words.hpp"
 #include "line/options.hpp"
 #include "line/output_file.hpp"
 #include "line/printing.hpp"
@@ -223,19 +224,22 @@ void explain(const RecordAnswer& answered) {
   }
 }
 
+std::string left_in(const std::string& folder, bool only_calls, bool still_runs) {
+  std::string said = fmt::format(
+      "{} {}", still_runs ? "what still runs writes to" : "what was recorded stays in", folder);
+  if (only_calls) {
+    said += fmt::format("; memreplay record --recover {} -o NAME.mrt writes it{}",
+                        shell_word(folder), still_runs ? " when that has ended" : "");
+  }
+  return said;
+}
+
 /// What could not be written, or is not whole, and where it is. False where anything failed.
 bool tell_failures(const RecordAnswer& answered) {
   for (const std::string& failure : answered.failed) write_stderr(failure);
   const bool all_written = answered.failed.empty();
   if (answered.left.empty()) return all_written;
-  std::string said =
-      fmt::format("{} {}", all_written ? "what still runs writes to" : "what was recorded stays in",
-                  answered.left);
-  if (answered.only_calls) {
-    said += fmt::format("; memreplay record --recover {} -o NAME.mrt writes it{}",
-                        shell_word(answered.left), all_written ? " when that has ended" : "");
-  }
-  write_stderr(said);
+  write_stderr(left_in(answered.left, answered.only_calls, all_written));
   return all_written;
 }
 
@@ -270,7 +274,10 @@ std::vector<SchemaDocument> recorded_documents() {
 }
 
 int run_record(const Command& command, const std::vector<std::string>& arguments) {
-  const RecordCommand asked = parse_record(command, arguments);
+  RecordCommand asked = parse_record(command, arguments);
+  asked.question.lies_in = [calls = asked.question.calls.any()](const std::string& folder) {
+    set_left_behind(folder.empty() ? "" : left_in(folder, calls, false));
+  };
   Printer printer(asked.reports);
   if (!asked.recover.empty()) {
     return print(recover(asked.recover, asked.question.output), printer);

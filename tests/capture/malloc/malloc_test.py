@@ -186,6 +186,18 @@ class Programs(Recorded):
         self.assertEqual(done.stderr.count("memreplay: "), 1)
         self.assertIn("above the limit of a file's size; the program goes on unrecorded", done.stderr)
 
+    def test_a_full_disk_is_said(self):
+        # The last write that it has room for is a short one.
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300k", "none", self.spools], capture_output=True, check=False)
+        if mounted.returncode != 0:
+            self.skipTest("no small disk can be mounted here")
+        self.addCleanup(subprocess.run, ["umount", self.spools], check=True)
+        done = self.run_it(ALLOCATING, "threads")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("no space left on the device; the program goes on unrecorded", done.stderr)
+        process, = self.processes("stopped_by")
+        self.assertIn("some events are missing", self.info(process))
+
 
 class CountedPrograms(Programs):
     """The same where the ticks of several processors do not agree."""
@@ -232,6 +244,21 @@ class Outliving(Recorded):
     def test_a_daemon_that_has_asked_for_nothing_yet_is_named_and_its_folder_stays(self):
         done = self.record('setsid sh -c "until [ -e go ]; do sleep 0.05; done; exec $1 threads" > out 2>&1 & true')
         self.assertIn("still run", done.stdout)
+        self.assertIn([ALLOCATING, "threads"], [one["command"] for one in self.recovered()])
+
+    def test_a_signal_before_all_is_written_leaves_word_of_the_folder(self):
+        script = f'(sleep 3) > out 2>&1 & "{ALLOCATING}" threads; touch ended'
+        with subprocess.Popen([MEMREPLAY, "record", "--malloc", "-o", "r.mrt", "--", "sh", "-c", script], cwd=self.folder,
+                              env={**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache")}, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as recorder:
+            while not (self.folder / "ended").exists():
+                time.sleep(0.01)
+            time.sleep(0.4)  # it waits a second for the one that sleeps
+            recorder.terminate()
+            _, said = recorder.communicate()
+        self.assertEqual(recorder.returncode, -signal.SIGTERM, said)
+        folder, = self.left()
+        self.assertIn(f"memreplay: what was recorded stays in {folder}; memreplay record --recover {folder}", said)
         self.assertIn([ALLOCATING, "threads"], [one["command"] for one in self.recovered()])
 
     def test_who_ends_right_after_it_is_waited_for(self):
