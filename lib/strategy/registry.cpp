@@ -148,6 +148,9 @@ StrategySpec parse_checked(std::string_view text) {
   const std::string_view name = text.substr(0, name_size);
   const std::size_t at = name.find('@');
   spec.name = name.substr(0, at);
+  if (spec.name.empty()) {
+    throw UsageError(fmt::format("strategy '{}' has no name (memreplay list strategies)", text));
+  }
   const StrategyInfo& info = strategy_info(spec.name);
   std::string_view rest = text.substr(name_size);
   if (rest.starts_with('(')) {

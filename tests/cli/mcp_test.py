@@ -143,6 +143,13 @@ class Mcp(unittest.TestCase):
             for line, code in (("{", -32700), ("[1]", -32600), ('{"id":1}', -32600), (nested, -32600)):
                 server.say(line)
                 self.assertEqual(json.loads(server.process.stdout.readline())["error"]["code"], code)
+            for line, named in (('{"id":18446744073709551616,"method":"ping"}', None), ('{"id":true,"method":"ping"}', None),
+                                ('{"id":1.5,"method":"ping"}', None), ('{"id":7}', 7)):
+                server.say(line)
+                answer = json.loads(server.process.stdout.readline())
+                self.assertEqual((answer["error"]["code"], answer["id"]), (-32600, named))
+            server.say('{"id":18446744073709551615,"method":"ping"}')
+            self.assertEqual(json.loads(server.process.stdout.readline())["id"], 2 ** 64 - 1)
             self.assertEqual(server.ask("resources/list")["error"]["code"], -32601)
             self.assertEqual(server.ask("tools/call", name="rm")["error"]["code"], -32602)
             self.assertEqual(server.ask("tools/call", name="info", arguments=[1])["error"]["code"], -32602)

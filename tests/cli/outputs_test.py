@@ -146,6 +146,28 @@ class Outputs(unittest.TestCase):
         os.close(writer)
         self.assertEqual((run.returncode, run.stderr), (0, ""))
 
+    def test_no_output_that_cannot_be_written_is_passed_over(self):
+        tried = 0
+        for arguments, _ in OUTPUTS:
+            if self.run_program([word.format("written") for word in arguments]).returncode == 2:
+                continue  # for what it asks, not for where it writes
+            with self.subTest(arguments=" ".join(arguments)):
+                run = self.run_program([word.format("/dev/full") for word in arguments])
+                self.assertEqual(run.returncode, 2)
+                self.assertIn(run.stderr, ("memreplay: /dev/full: cannot write: No space left on device\n",
+                                           "memreplay: /dev/full: is a device: expected a file\n"))
+                tried += 1
+        self.assertGreater(tried, 15)
+
+    def test_a_link_to_nothing_is_no_output(self):
+        (self.folder / "link").symlink_to("none/there")
+        (self.folder / "loop").symlink_to("loop")
+        for name in ("link", "loop"):
+            run = self.run_program(["convert", "run.pickle", name, "--to", "csv"])
+            self.assertEqual(run.returncode, 2)
+            self.assertIn(f"memreplay: {name}: a link to what is not there", run.stderr)
+            self.assertTrue((self.folder / name).is_symlink())
+
     def test_a_baseline_is_renewed_and_a_link_to_another_file_is_followed(self):
         self.assertEqual(self.run_program(CHECK + ["--update"]).returncode, 0)
         self.assertEqual(self.run_program(CHECK).returncode, 0)

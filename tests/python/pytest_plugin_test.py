@@ -26,14 +26,29 @@ def test_snapshot(gpu_memory):
 
 def test_without_a_limit(): pass
 """
+MARKS = """
+import pytest
+
+@pytest.mark.limit_gpu_memory(size="24 GB")
+def test_by_name(): pass
+
+@pytest.mark.limit_gpu_memory()
+def test_of_nothing(): pass
+
+@pytest.mark.limit_gpu_memory("much")
+def test_of_no_size(): pass
+
+@pytest.mark.limit_gpu_memory(most="4GiB")
+def test_of_another_name(): pass
+"""
 
 
 @unittest.skipUnless(importlib.util.find_spec("pytest"), "pytest is not installed")
 class Plugin(unittest.TestCase):
-    def outcome(self, gpu):
+    def outcome(self, gpu, tests=TESTS):
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "test_memory.py"
-            file.write_text(TESTS)
+            file.write_text(tests)
             path = [os.environ["PYTHONPATH"], str(pathlib.Path(__file__).parent / "stand_in")]
             known = {**os.environ, "PYTHONPATH": os.pathsep.join(path), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
                      **({"STAND_IN_SNAPSHOT": str(OOM)} if gpu else {})}
@@ -46,6 +61,13 @@ class Plugin(unittest.TestCase):
         self.assertIn("2 failed, 3 passed", told)
         self.assertIn("reserves 4789895168 bytes of GPU memory, over the limit of 4294967296", told)
         self.assertIn("its own reason", told)
+
+    def test_a_mark_without_a_size_is_refused_in_a_line(self):
+        told = self.outcome(gpu=True, tests=MARKS)
+        self.assertIn("1 passed, 3 errors", told)
+        for given in ("", "'much'", "most='4GiB'"):
+            self.assertIn(f"limit_gpu_memory({given}): expected a size such as '24 GB'", told)
+        self.assertNotIn("pytest_plugin.py:", told)
 
     def test_without_a_gpu_it_is_skipped(self):
         told = self.outcome(gpu=False)

@@ -147,6 +147,7 @@ void CommandLine::repeated_input(const std::string& names, const std::string& va
 }
 
 void CommandLine::reads(const std::string& names, const std::string& path) {
+  if (path.empty()) throw UsageError(names + " is empty; expected a file");
   files_->reads(names, path);
 }
 
@@ -256,6 +257,7 @@ void CommandLine::claim_outputs() {
       paths.pop_back();
     }
     for (const std::string& path : paths) {
+      if (path.empty()) throw UsageError("the name of a recording is empty; expected a file");
       const auto& files_in = parser_->files_in;
       for (const std::string& file : files_in ? files_in(path) : std::vector{path}) {
         files_->reads("the recording", file);

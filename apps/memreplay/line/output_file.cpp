@@ -127,6 +127,10 @@ OutputFile::OutputFile(const OutputPath& path)
   std::error_code ignored;
   std::string target;
   if (fs::is_symlink(path.text(), ignored)) {
+    if (!fs::exists(path.text(), ignored)) {
+      throw UsageError(fmt::format(
+          "{}: a link to what is not there; expected a file, or a link to one", path.text()));
+    }
     target = fs::weakly_canonical(path.text(), ignored).string();
   }
   if (const int error = file_.open(target.empty() ? path.text() : target)) buffer_.fail(error);

@@ -126,9 +126,9 @@ void RunFiles::add_writers(const Trace& trace, const DeviceLog& log, WatcherGrou
 
 void RunFiles::finish(const Strategy& strategy) {
   if (segments_) write_segments(*trace_, strategy.memory_state(), segments_->stream());
-  placement_rows_.reset();
-  timeline_rows_.reset();
-  device_event_rows_.reset();
+  if (placement_rows_) placement_rows_->finish();
+  if (timeline_rows_) timeline_rows_->finish();
+  if (device_event_rows_) device_event_rows_->finish();
 }
 
 void RunFiles::commit() {

@@ -74,7 +74,11 @@ def gpu_memory():
 
 
 def pytest_runtest_setup(item):
-    if item.get_closest_marker("limit_gpu_memory") and _cuda() is None:
+    marker = item.get_closest_marker("limit_gpu_memory")
+    if marker is None:
+        return
+    _limit(marker)
+    if _cuda() is None:
         pytest.skip("limit_gpu_memory: no CUDA device to record")
 
 
@@ -84,7 +88,7 @@ def pytest_runtest_call(item):
     if marker is None:
         yield
         return
-    limit = _bytes(marker.args[0])
+    limit = _limit(marker)
     torch = _cuda()
     _record(torch)
     outcome = yield
@@ -95,11 +99,14 @@ def pytest_runtest_call(item):
         outcome.force_exception(pytest.fail.Exception(excess, pytrace=False))
 
 
-def _bytes(size):
-    """Takes "24 GB" too, as the marker of memray has it: 24 GiB."""
-    limit = parse_size(re.sub(r"([KMGT])B$", r"\1iB", str(size).replace(" ", "")))
+def _limit(marker):
+    """Its bytes. Takes "24 GB" too, as the marker of memray has it: 24 GiB."""
+    given = [*marker.args, *marker.kwargs.values()]
+    size = given[0] if len(given) == 1 and set(marker.kwargs) <= {"size"} else None
+    limit = None if size is None else parse_size(re.sub(r"([KMGT])B$", r"\1iB", str(size).replace(" ", "")))
     if limit is None:
-        raise pytest.UsageError(f"limit_gpu_memory({size!r}): expected a size such as '24 GB'")
+        shown = ", ".join([*map(repr, marker.args), *(f"{name}={value!r}" for name, value in marker.kwargs.items())])
+        pytest.fail(f"limit_gpu_memory({shown}): expected a size such as '24 GB'", pytrace=False)
     return limit
 
 

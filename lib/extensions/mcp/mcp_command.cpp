@@ -339,12 +339,17 @@ std::optional<McpJson> answer_to(const std::string& line, const AllowedFolders& 
     };
     const McpJson message = McpJson::parse(line, bounded, false);
     if (message.is_discarded()) throw Refused{kParseError, "not JSON"};
-    if (!message.is_object() || !message.contains("method") || !message["method"].is_string()) {
+    if (!message.is_object()) throw Refused{kInvalidRequest, "not a request"};
+    const McpJson id = message.value("id", McpJson());
+    // A number that no 64 bits hold would come back as another one.
+    if (id.is_structured() || id.is_boolean() || id.is_number_float()) {
+      throw Refused{kInvalidRequest, "id is no text or whole number of 64 bits"};
+    }
+    answer["id"] = id;
+    if (!message.contains("method") || !message["method"].is_string()) {
       throw Refused{kInvalidRequest, "not a request"};
     }
     if (!message.contains("id")) return std::nullopt;
-    if (message["id"].is_structured()) throw Refused{kInvalidRequest, "id is no text or number"};
-    answer["id"] = message["id"];
     if (!requests.begin(answer["id"].dump())) return std::nullopt;
     answer["result"] = result_of(message["method"].get<std::string>(), object_in(message, "params"),
                                  folders, requests);

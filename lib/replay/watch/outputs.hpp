@@ -10,22 +10,20 @@
 
 namespace memreplay {
 
-/// Collects rows and hands them on in large pieces.
+/// Collects rows and hands them on in large pieces; the last one where `flush` is called, as that
+/// can fail.
 class RowBuffer {
  public:
   explicit RowBuffer(std::ostream& out) : out_(out) {}
-  ~RowBuffer() { flush(); }
-  RowBuffer(const RowBuffer&) = delete;
-  RowBuffer& operator=(const RowBuffer&) = delete;
 
   std::string& text() { return text_; }
   void end_row() {
     if (text_.size() >= kPiece) flush();
   }
+  void flush();
 
  private:
   static constexpr std::size_t kPiece = 1 << 16;
-  void flush();
 
   std::ostream& out_;
   std::string text_;
@@ -36,6 +34,7 @@ class PlacementRows final : public Watcher {
  public:
   PlacementRows(const Trace& trace, std::ostream& out);
   void on_event(const EventState& state, const Strategy& strategy) override;
+  void finish() { rows_.flush(); }
 
  private:
   const Trace& trace_;
@@ -49,6 +48,7 @@ class TimelineRows final : public Watcher {
  public:
   TimelineRows(const Trace& trace, std::ostream& out);
   void on_event(const EventState& state, const Strategy& strategy) override;
+  void finish() { rows_.flush(); }
 
  private:
   const Trace& trace_;
@@ -60,6 +60,7 @@ class DeviceEventRows final : public Watcher {
  public:
   DeviceEventRows(const DeviceLog& log, std::ostream& out);
   void on_event(const EventState& state, const Strategy& strategy) override;
+  void finish() { rows_.flush(); }
 
  private:
   const DeviceLog& log_;
