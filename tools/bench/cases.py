@@ -83,9 +83,9 @@ class Bench:
         """What to sample, by program: `sample(program)`."""
         return {who: lambda program=program: sample(program) for who, program in self.programs.items()}
 
-    def random(self, live, low, high, events=None):
-        return self.load(f"random-{events or self.events}-{live}-{low}-{high}", events,
-                         "--random", live, low, high, "--seed", self.seed)
+    def random(self, live, low, high, events=None, streams=1):
+        return self.load(f"random-{events or self.events}-{live}-{low}-{high}-{streams}", events,
+                         "--random", live, low, high, "--seed", self.seed, "--streams", streams)
 
     def looped(self, recording):
         return self.load(f"looped-{recording.stem}", None, "--recording", recording)

@@ -50,13 +50,16 @@ def looped(path, events):
             yield block + turn * blocks, size
 
 
-def write(requests, csv, plain):
-    """For memreplay, and for the originals' own benchmarks ("a ID SIZE STREAM", "f ID")."""
+def write(requests, csv, plain, streams=1):
+    """For memreplay, and for the originals' own benchmarks ("a ID SIZE STREAM", "f ID"). Each block is of a stream at
+    random."""
+    rng = random.Random(2)
     with open(csv, "w", encoding="ascii") as ours, open(plain, "w", encoding="ascii") as original:
-        ours.write("op,id,size\n")
+        ours.write("op,id,size,stream\n")
         for block, size in requests:
-            ours.write(f"f,{block},\n" if size is None else f"a,{block},{size}\n")
-            original.write(f"f {block}\n" if size is None else f"a {block} {size} 0\n")
+            stream = 0 if size is None or streams == 1 else rng.randrange(streams)
+            ours.write(f"f,{block},,\n" if size is None else f"a,{block},{size},{stream}\n")
+            original.write(f"f {block}\n" if size is None else f"a {block} {size} {stream}\n")
 
 
 def main():
@@ -67,12 +70,13 @@ def main():
     parser.add_argument("--recording")
     parser.add_argument("--random", type=int, nargs=3, metavar=("LIVE", "LOW", "HIGH"))
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--streams", type=int, default=1)
     options = parser.parse_args()
     if options.recording:
         requests = looped(options.recording, options.events)
     else:
         requests = random_requests(options.events, *options.random, options.seed)
-    write(requests, options.csv, options.plain)
+    write(requests, options.csv, options.plain, options.streams)
 
 
 if __name__ == "__main__":
