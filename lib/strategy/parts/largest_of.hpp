@@ -29,7 +29,7 @@ class LargestOf {
     while (true) {
       const Bytes most = most_.top();
       if (most == 0) return 0;
-      const std::uint32_t member = most_.next(0, most);
+      const std::uint32_t member = most_.top_place();
       const Bytes value = value_of(member);
       most_.set(member, value);
       if (value == most_.top()) return value;

@@ -18,47 +18,52 @@ class MaxTree {
 
   /// From now on there are so many places at least. O(places) where they become more.
   void reach(std::size_t places) {
-    if (places <= leaves_) return;
-    const std::size_t leaves = std::bit_ceil(places);
-    std::vector<Bytes> tree(2 * leaves, 0);
-    std::copy_n(tree_.begin() + static_cast<std::ptrdiff_t>(leaves_), leaves_,
-                tree.begin() + static_cast<std::ptrdiff_t>(leaves));
-    tree_ = std::move(tree);
-    leaves_ = leaves;
-    for (std::size_t at = leaves_; at-- > 1;) {
-      tree_[at] = std::max(tree_[2 * at], tree_[2 * at + 1]);
-    }
+    if (places <= values_.size()) return;
+    values_.resize(std::bit_ceil(places), 0);
+    above_.assign(values_.size(), 0);
+    for (std::size_t at = above_.size(); at-- > 1;) above_[at] = larger_below(at);
   }
 
-  Bytes top() const { return tree_[1]; }
-  Bytes at(std::uint32_t place) const { return tree_[leaves_ + place]; }
+  Bytes top() const { return node(1); }
+  Bytes at(std::uint32_t place) const { return values_[place]; }
   /// O(log places).
   void set(std::uint32_t place, Bytes value) {
-    std::size_t at = leaves_ + place;
-    tree_[at] = value;
-    for (; at > 1; at /= 2) {
-      const Bytes larger = std::max(tree_[at], tree_[at ^ 1]);
-      if (std::exchange(tree_[at / 2], larger) == larger) return;
+    values_[place] = value;
+    for (std::size_t at = (values_.size() + place) / 2; at > 0; at /= 2) {
+      const Bytes larger = larger_below(at);
+      if (std::exchange(above_[at], larger) == larger) return;
     }
   }
 
   /// The first place from `place` on with that value at least, which is above 0; kNone: there is
   /// none. O(log places).
   std::uint32_t next(std::uint32_t place, Bytes least) const {
-    if (place >= leaves_) return kNone;
-    std::size_t node = leaves_ + place;
-    while (tree_[node] < least) {
-      if (std::has_single_bit(node + 1)) return kNone;
-      ++node;
-      while (node % 2 == 0) node /= 2;
+    const std::size_t places = values_.size();
+    if (place >= places) return kNone;
+    std::size_t at = places + place;
+    while (node(at) < least) {
+      if (std::has_single_bit(at + 1)) return kNone;
+      ++at;
+      while (at % 2 == 0) at /= 2;
     }
-    while (node < leaves_) node = 2 * node + (tree_[2 * node] < least);
-    return static_cast<std::uint32_t>(node - leaves_);
+    return first_below(at, least);
   }
+  /// The first place with the top's value. O(log places).
+  std::uint32_t top_place() const { return first_below(1, top()); }
 
  private:
-  std::size_t leaves_ = 1;
-  std::vector<Bytes> tree_ = {0, 0};  ///< the places' values, and above each two the larger
+  std::uint32_t first_below(std::size_t at, Bytes least) const {
+    while (at < values_.size()) at = 2 * at + (node(2 * at) < least);
+    return static_cast<std::uint32_t>(at - values_.size());
+  }
+  /// From the top, 1; below each one its two, and last the places.
+  Bytes node(std::size_t at) const {
+    return at < values_.size() ? above_[at] : values_[at - values_.size()];
+  }
+  Bytes larger_below(std::size_t at) const { return std::max(node(2 * at), node(2 * at + 1)); }
+
+  std::vector<Bytes> values_ = {0};
+  std::vector<Bytes> above_ = {0};
 };
 
 }  // namespace memreplay
