@@ -142,8 +142,10 @@ ReplayQuestion three_strategies() {
 TEST(ReplayAnswer, StoppedItKeepsWhatWasReplayedAndSaysHowMuchWasAsked) {
   std::atomic<bool> stop = false;
   const auto stop_at_second = [&](const std::string& what, double) { stop = what == "direct"; };
-  const ReplayAnswer answered = answer_for("torch/layers_4.pickle", three_strategies(),
-                                           {.stop = &stop, .progress = stop_at_second});
+  ReplayQuestion question = three_strategies();
+  question.setup.repeat = 2;  // timed: one after the other
+  const ReplayAnswer answered =
+      answer_for("torch/layers_4.pickle", question, {.stop = &stop, .progress = stop_at_second});
   EXPECT_TRUE(answered.interrupted);
   const TraceRuns& trace = answered.traces.at(0);
   EXPECT_EQ(trace.asked, 3u);
