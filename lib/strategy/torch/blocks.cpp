@@ -20,7 +20,7 @@ Handle Allocator::new_block(const Block& block) {
 
 namespace {
 
-/// Those of no lane and of the first one, which often is the only one.
+/// kNoShelf, its twin, and the two shelves of the first lane: most programs have no other.
 constexpr std::size_t kShelvesWithTables = 4;
 
 // A rank by segment: its number, then the distance from its start in units of 512 bytes.
