@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/text.hpp"
@@ -66,16 +67,19 @@ std::string with_mark(const std::string& path, const std::string& mark) {
   return path.substr(0, path.size() - ending.size()) + "-" + mark + ending;
 }
 
-RecordingFolder::RecordingFolder(const std::string& target) : target_(target) {
+RecordingFolder::RecordingFolder(const std::string& target, LiesIn lies_in)
+    : target_(target), lies_in_(std::move(lies_in)) {
   if (target == "-") throw UsageError("-o is -; expected the name of a file");
   if (fs::is_directory(target_)) refuse(target, EISDIR);
   std::string name = (target_.parent_path() / ".memreplay-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) refuse(target, errno);
   path_ = fs::absolute(name);
+  if (lies_in_) lies_in_(path_.string());
 }
 
 RecordingFolder::~RecordingFolder() {
   std::error_code error;
+  if (lies_in_) lies_in_("");
   if (is_kept_) return;
   is_done_ ? fs::remove_all(path_, error) : fs::remove(path_, error);
 }

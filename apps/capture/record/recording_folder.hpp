@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,11 @@ std::string with_mark(const std::string& path, const std::string& mark);
 /// answer stands, and the folder for whoever still writes.
 class RecordingFolder {
  public:
-  /// Throws UsageError where the target cannot be written.
-  explicit RecordingFolder(const std::string& target);
+  using LiesIn = std::function<void(const std::string& folder)>;
+
+  /// Tells `lies_in`, where that is set, its path, and "" as it goes. Throws UsageError where the
+  /// target cannot be written.
+  explicit RecordingFolder(const std::string& target, LiesIn lies_in = {});
   ~RecordingFolder();
   RecordingFolder(const RecordingFolder&) = delete;
   RecordingFolder& operator=(const RecordingFolder&) = delete;
@@ -37,6 +41,7 @@ class RecordingFolder {
 
   std::filesystem::path target_;
   std::filesystem::path path_;
+  LiesIn lies_in_;
   bool is_done_ = false;
   bool is_kept_ = false;
 };

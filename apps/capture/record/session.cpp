@@ -94,23 +94,6 @@ void wait_a_moment_for_others(const std::filesystem::path& folder) {
   }
 }
 
-/// While this lives somebody knows where the recording lies.
-class FolderTold {
- public:
-  FolderTold(const std::function<void(const std::string&)>& tell, const std::string& folder)
-      : tell_(tell) {
-    if (tell_) tell_(folder);
-  }
-  ~FolderTold() {
-    if (tell_) tell_("");
-  }
-  FolderTold(const FolderTold&) = delete;
-  FolderTold& operator=(const FolderTold&) = delete;
-
- private:
-  const std::function<void(const std::string&)>& tell_;
-};
-
 }  // namespace
 
 RecordAnswer answer(const RecordQuestion& question, const Cache& cache, const Control& control) {
@@ -118,8 +101,7 @@ RecordAnswer answer(const RecordQuestion& question, const Cache& cache, const Co
                         .end = {},
                         .card = question.card,
                         .fill = question.behaviour.fill};
-  RecordingFolder folder(question.output);
-  const FolderTold told(question.lies_in, folder.path().string());
+  RecordingFolder folder(question.output, question.lies_in);
   if (question.calls.any()) {
     answered.end = run_program(
         question.program, {.environment = environment_for(question.calls, cache, folder.path())});
