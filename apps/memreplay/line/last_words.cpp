@@ -19,7 +19,7 @@ namespace memreplay {
 namespace {
 
 /// A text that a signal handler can read.
-struct Words {
+struct LastWords {
   char text[9000];
   std::size_t length = 0;
 
@@ -27,13 +27,13 @@ struct Words {
   std::string_view view() const { return {text, length}; }
 };
 
-Words recording;    ///< its path, as the beginning of a sentence
-Words left_behind;  ///< a line
+LastWords recording;    ///< its path, as the beginning of a sentence
+LastWords left_behind;  ///< a line
 
 // A terminal is told nothing, whatever it takes other bytes for.
 char printable(char c) { return c < ' ' || c > '~' ? '?' : c; }
 
-void Words::set(std::string_view words, std::string_view ending) {
+void LastWords::set(std::string_view words, std::string_view ending) {
   length = 0;  // a signal may come in between
   const std::size_t count = words.empty() ? 0 : std::min(words.size(), sizeof text - ending.size());
   std::ranges::transform(words.substr(0, count), text, printable);
