@@ -7,6 +7,12 @@
 
 namespace memreplay {
 
+// What each row registers, in the file that it names.
+#define MEMREPLAY_COMMAND(name, file, arguments, summary, example) \
+  int run_##name(const Command&, const std::vector<std::string>& arguments_given);
+#include "registered/commands.def"
+#undef MEMREPLAY_COMMAND
+
 std::span<const Command> commands() {
   static constexpr Command kCommands[] = {
 #define MEMREPLAY_COMMAND(name, file, arguments, summary, example) \

@@ -28,12 +28,6 @@ std::span<const Command> commands();
 /// Throws UsageError with the nearest known name.
 const Command& command_named(const std::string& name);
 
-// What each row registers, in the file that it names.
-#define MEMREPLAY_COMMAND(name, file, arguments, summary, example) \
-  int run_##name(const Command&, const std::vector<std::string>& arguments_given);
-#include "registered/commands.def"
-#undef MEMREPLAY_COMMAND
-
 /// What `record --json` prints, for `list schema`.
 std::vector<SchemaDocument> recorded_documents();
 

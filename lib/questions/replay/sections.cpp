@@ -41,9 +41,9 @@ struct Unit {
   std::int64_t factor;  ///< so many units of the one before
 };
 // A number goes on to the next unit from 768 (sizes) or 750 (counts) of it.
-constexpr std::array kSizes = {Unit{"B", 1},      Unit{"KiB", 1024}, Unit{"MiB", 1024},
-                               Unit{"GiB", 1024}, Unit{"TiB", 1024}, Unit{"PiB", 1024}};
-constexpr std::array kCounts = {Unit{" ", 1}, Unit{"K", 1000}, Unit{"M", 1000}};
+constexpr std::array kSizeUnits = {Unit{"B", 1},      Unit{"KiB", 1024}, Unit{"MiB", 1024},
+                                   Unit{"GiB", 1024}, Unit{"TiB", 1024}, Unit{"PiB", 1024}};
+constexpr std::array kCountUnits = {Unit{" ", 1}, Unit{"K", 1000}, Unit{"M", 1000}};
 constexpr std::int64_t kTooManyBytes = 768 * 1024;
 constexpr std::int64_t kTooMany = 750 * 1000;
 
@@ -69,7 +69,7 @@ constexpr SummaryRow kMetrics[] = {
 constexpr std::array kColumns = {".current", ".peak", ".allocated", ".freed"};
 
 std::string cell(std::int64_t value, std::int64_t whole, bool sizes) {
-  std::string_view unit = sizes ? kSizes[0].name : kCounts[0].name;
+  std::string_view unit = sizes ? kSizeUnits[0].name : kCountUnits[0].name;
   const auto scale = [&](const auto& units, std::int64_t too_many) {
     for (std::size_t i = 1; i < units.size() && whole >= too_many; ++i) {
       whole /= units[i].factor;
@@ -78,10 +78,10 @@ std::string cell(std::int64_t value, std::int64_t whole, bool sizes) {
     }
   };
   if (sizes) {
-    scale(kSizes, kTooManyBytes);
+    scale(kSizeUnits, kTooManyBytes);
     return fmt::format(" {:>6} {:<3} |", value, unit);
   }
-  scale(kCounts, kTooMany);
+  scale(kCountUnits, kTooMany);
   return fmt::format(" {:>7} {}  |", value, unit);
 }
 
