@@ -27,9 +27,10 @@ class Program {
   }
 
   // Resolves to {status, text, notes, outputs}; throws Stopped, or an Error where it broke off.
-  run(args, {files = [], outputs = [], progress = () => {}} = {}) {
+  // `written(path, bytes)` hears of an output as soon as it is complete.
+  run(args, {files = [], outputs = [], progress = () => {}, written = () => {}} = {}) {
     return new Promise((resolve, reject) => {
-      this.waiting.push({args, files, outputs, progress, resolve, reject});
+      this.waiting.push({args, files, outputs, progress, written, resolve, reject});
       this.next();
     });
   }
@@ -49,10 +50,14 @@ class Program {
     this.worker.onerror = (event) => this.hear({failure: event.message});
   }
 
-  hear({progress, result, failure}) {
+  hear({progress, written, bytes, result, failure}) {
     if (!this.current) return;
     if (progress !== undefined) {
       this.current.progress(progress);
+      return;
+    }
+    if (written !== undefined) {
+      this.current.written(written, bytes);
       return;
     }
     const {resolve, reject} = this.current;

@@ -165,12 +165,16 @@ class Shell {
 
   // False where there is nothing to draw, as of a message: then the words are all there is.
   async draw() {
-    const page = "page.html";
+    const [page, first] = ["page.html", "first.svg"];
     const {files, device, beside} = this.wishes();
     this.show("", "reading");
     const result = await this.program.run(
-        ["report", ...files, ...device, ...beside, "--runs", "0", "-o", page],
-        {files: this.files, outputs: [page], progress: (line) => this.show(line, "drawing")});
+        ["report", ...files, ...device, ...beside, "--runs", "0", "--svg", first, "-o", page], {
+          files: this.files,
+          outputs: [page, first],
+          progress: (line) => this.show(line, "drawing"),
+          written: (path, bytes) => path === first && this.showFirst(bytes),
+        });
     const html = result.outputs[page];
     if (!html) {
       this.tabs.show(({id}) => id === "why");
@@ -188,12 +192,26 @@ class Shell {
           "header .answer p, header div:not([hidden]) .headline");
       if (headline && byId("verdict").textContent === "…")
         byId("verdict").textContent = headline.textContent;
+      document.querySelector("#panels .first")?.remove();
       document.body.dataset.drawn = "1";
     });
-    this.tabs.fill(
-        "picture",
-        [frame, saveButton("save this picture as a page", "memreplay.html", html, "text/html")]);
+    this.tabs.fill("picture", [
+      ...document.querySelectorAll("#panels .first"),
+      frame,
+      saveButton("save this picture as a page", "memreplay.html", html, "text/html"),
+    ]);
     return true;
+  }
+
+  // What needs no replay: until the page is there, which has it too.
+  showFirst(bytes) {
+    const address = URL.createObjectURL(new Blob([bytes], {type: "image/svg+xml"}));
+    const image = element("img", {src: address, class: "first", alt: "Live blocks over events"});
+    image.addEventListener("load", () => {
+      URL.revokeObjectURL(address);
+      document.body.dataset.first = "1";
+    });
+    this.tabs.fill("picture", [image]);
   }
 
   // The picture in the colours of the page around it, and as wide: it is drawn where it is seen.

@@ -30,14 +30,16 @@ class Exit extends Error {
 
 class Wasi {
   // `files`: path without the first slash -> MemoryFile or BlobFile. `write(stream, bytes)` hears
-  // what goes to standard output (1) and standard error (2).
-  constructor({args, environment = {}, files, write}) {
+  // what goes to standard output (1) and standard error (2), `finished(path)` what has its name
+  // now.
+  constructor({args, environment = {}, files, write, finished = () => {}}) {
     this.args = args;
     this.environment = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
     this.files = files;
     this.folders = new Set([""]);
     this.numbers = new Map();  // file or path of a folder -> its number
     this.write = write;
+    this.finished = finished;
     this.open = new Map([
       [0, {stream: 0}],
       [1, {stream: 1}],
@@ -220,9 +222,11 @@ class Wasi {
   }
   path_rename(fd, at, count, toFd, toAt, toCount) {
     const from = this.pathIn(fd, at, count);
+    const to = this.pathIn(toFd, toAt, toCount);
     if (!this.files.has(from)) return kErrno.noent;
-    this.files.set(this.pathIn(toFd, toAt, toCount), this.files.get(from));
+    this.files.set(to, this.files.get(from));
     this.files.delete(from);
+    this.finished(to);
     return 0;
   }
   path_readlink() {

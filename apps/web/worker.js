@@ -1,6 +1,7 @@
 "use strict";
 // Runs the program, one command after another. It gets {module} once, then {arguments, files,
-// outputs}; it answers {progress} while it works, and {result} or {failure} at the end.
+// outputs}; it answers {progress}, and {written, bytes} of an output that is complete, while it
+// works, and {result} or {failure} at the end.
 
 let module = null;
 
@@ -23,6 +24,10 @@ function runCommand({args, files, outputs}) {
     write(stream, bytes) {
       texts[stream].push(bytes);
       if (stream === 2) postMessage({progress: lastLine(new TextDecoder().decode(bytes))});
+    },
+    finished(path) {
+      if (outputs.includes(path))
+        postMessage({written: path, bytes: system.files.get(path).content()});
     },
   });
   const status = system.run(module);

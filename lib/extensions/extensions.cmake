@@ -58,7 +58,7 @@ memreplay_extension(onnxruntime)
 memreplay_extension(paddle)
 memreplay_extension(page
   NEEDS ranks
-  QUESTIONS answer brief page page_data trace_picture)
+  QUESTIONS answer blocks_picture brief page page_data trace_picture)
 memreplay_extension(pinned)
 memreplay_extension(planner
   PLANNER blocks endings exact_search ggml groups instant_gaps irreducible memories ordered

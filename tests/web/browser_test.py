@@ -134,6 +134,9 @@ class Page(unittest.TestCase):
         self.assertIn("export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", self.text("best"))
         self.wait("document.body.dataset.drawn")
         self.wait("document.querySelector('iframe').contentDocument.body.dataset.ready === '0-0'")
+        # The first picture was there, and made room for the page.
+        self.assertEqual(self.ask("document.body.dataset.first"), "1")
+        self.assertEqual(self.ask("document.querySelectorAll('#panels img').length"), 0)
         self.assertGreater(self.ask("document.querySelectorAll('#panel-tune tbody tr').length"), 4)
         self.screenshot("wide")
         self.element("tab-tune").click()

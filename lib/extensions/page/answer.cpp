@@ -6,6 +6,7 @@
 #include <deque>
 #include <future>
 #include <mutex>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/text.hpp"
@@ -99,7 +100,8 @@ class PageMaker final : public Watcher {
 }  // namespace
 
 PageAnswer answer(const Inputs& inputs, std::span<const OpenDevice> devices,
-                  const PageQuestion& question, const Control& control) {
+                  const PageQuestion& question, const Control& control,
+                  const std::function<void(const Subject&)>& before_all) {
   std::mutex showing;
   Control shared = control;
   shared.progress = [&](const std::string& what, double share) {
@@ -107,7 +109,9 @@ PageAnswer answer(const Inputs& inputs, std::span<const OpenDevice> devices,
     control.show(what, share);
   };
   PageMaker maker(question, shared);
+  bool is_first = before_all != nullptr;
   const auto begin_trace = [&](const auto& chosen, const auto& subject) {
+    if (std::exchange(is_first, false)) before_all(subject);
     maker.begin_trace(chosen, subject);
   };
   ReplayAnswer replayed = answer(inputs, devices, question.replay, shared,

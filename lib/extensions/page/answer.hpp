@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -132,8 +133,10 @@ struct PageAnswer {
 };
 
 /// Replays and explains every device of every recording. `devices` are those that the question's
-/// setup names. Throws UsageError where the question does not fit a recording.
+/// setup names. `before_all` gets the first of what is pictured before it is replayed. Throws
+/// UsageError where the question does not fit a recording.
 PageAnswer answer(const Inputs& inputs, std::span<const OpenDevice> devices,
-                  const PageQuestion& question, const Control& control);
+                  const PageQuestion& question, const Control& control,
+                  const std::function<void(const Subject&)>& before_all = {});
 
 }  // namespace memreplay

@@ -22,6 +22,10 @@ struct PageData {
 
 PageData page_data(const PageAnswer& page);
 
+/// Compressed by zlib, quickly.
+std::string deflated(const std::string& bytes);
+std::string base64(const std::string& bytes);
+
 /// Columns of bytes one after the other, compressed (zlib) and as base64: what unpack.js reads.
 class Blob {
  public:

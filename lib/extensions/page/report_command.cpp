@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "core/error.hpp"
 #include "extensions/page/answer.hpp"
 #include "extensions/page/page.hpp"
@@ -21,6 +23,7 @@ struct Asked {
   ReplayQuestion run;
   PageQuestion page;
   OutputPath target;
+  OutputPath svg;
   bool quiet = false;
 };
 
@@ -51,6 +54,10 @@ void add_options(CommandLine& line, Asked& asked) {
   const CommandLine::Group group(line, "Output");
   line.output("-o,--output", "F.html", "Write the page here; - is standard output. Required.",
               asked.target);
+  line.output(
+      "--svg", "F.svg",
+      "Write what is live over the events here, too: one picture, before anything is replayed.",
+      asked.svg);
   add_quiet_option(line, asked.quiet);
 }
 
@@ -72,10 +79,17 @@ int run_report(const Command& command, const std::vector<std::string>& arguments
   asked.page.replay.setup.points = kCurvePoints;
 
   OutputFile out(asked.target);
+  std::optional<OutputFile> svg;
+  if (!asked.svg.empty()) svg.emplace(asked.svg);
   const auto devices = open_devices(asked.run.setup, asked.run.strategies);
   Progress progress(asked.quiet);
   const Inputs inputs = read_inputs(asked.input, progress);
-  PageAnswer page = answer(inputs, devices, asked.page, progress.control());
+  PageAnswer page =
+      answer(inputs, devices, asked.page, progress.control(), [&](const Subject& subject) {
+        if (!svg) return;
+        write_blocks_picture(subject, svg->stream());
+        svg->commit();
+      });
   if (!page.interrupted) {
     page.ranks = ranks_of(asked.input, asked.run.strategies, asked.page.replay.setup, progress);
   }
@@ -83,7 +97,9 @@ int run_report(const Command& command, const std::vector<std::string>& arguments
   if (page.interrupted) return kInterrupted;
   write_page(page, MEMREPLAY_VERSION, out.stream());
   out.commit();
-  if (!asked.quiet) tell_written(asked.target, "a page for any browser");
+  if (asked.quiet) return kDone;
+  tell_written(asked.target, "a page for any browser");
+  if (svg) tell_written(asked.svg, "a picture");
   return kDone;
 }
 
