@@ -35,6 +35,8 @@ void cudnn_was_not_asked(const std::string& why, const std::string& graph);
 /// The program timed engines of a graph, to keep the fastest, with workspaces from the least to the
 /// most so far.
 void engines_were_timed(const void* graph, std::int64_t least, std::int64_t most);
+/// An engine of cuDNN was executed: how long that took, if anybody asks.
+void engine_was_executed(std::int64_t workspace);
 /// A kernel was launched of which there is no code that the card runs; the oldest code is of this
 /// architecture (75: 7.5).
 void code_was_missing(int architecture);

@@ -285,6 +285,7 @@ void note_execution(const Content& plan) {
   if (!workspace || !graph || graph->parts.empty()) return;
   const std::lock_guard lock(mutex);
   Tried& of_graph = tried[graph->parts.front()];
+  engine_was_executed(*workspace);
   if (!of_graph.configurations.insert(configured).second) return;
   if (of_graph.configurations.size() == 1) of_graph.least = of_graph.most = *workspace;
   of_graph.least = std::min(of_graph.least, *workspace);

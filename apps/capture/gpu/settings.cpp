@@ -32,6 +32,7 @@ void set(Settings& settings, const std::string& key, const std::string& value) {
   if (key == "count") settings.count = static_cast<int>(whole(value));
   if (key == "addresses" && value == "upward") settings.order = AddressPolicy::first_fit;
   if (key == "cudnn") settings.cudnn = value;
+  if (key == "benchmark") settings.least_engine = value == "least";
   if (key == "lag") settings.lag = whole(value);
   if (key == "seed") settings.seed = whole(value);
   if (key == "fill") {

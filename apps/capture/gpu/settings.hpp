@@ -33,8 +33,9 @@ struct Settings {
   int multiprocessors = 132;
   int count = 0;  ///< number of cards; 0: see card_count
   Fill fill = Fill::zeros;
-  std::uint64_t seed = 0;  ///< seeds Fill::random
-  std::uint64_t lag = 0;   ///< an event is complete after so many later pieces of work
+  std::uint64_t seed = 0;     ///< seeds Fill::random
+  std::uint64_t lag = 0;      ///< an event is complete after so many later pieces of work
+  bool least_engine = false;  ///< that of least workspace stays where cudnn.benchmark times some
   AddressPolicy order = AddressPolicy::cuda_linux;
   std::string cudnn;  ///< socket of who asks the real one, see record/cudnn_service.hpp
 };

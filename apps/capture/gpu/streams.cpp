@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "answers.hpp"
 #include "device/host/pointer.hpp"
 #include "machine.hpp"
 #include "runtime.hpp"
@@ -77,7 +78,19 @@ Status begin_capture(Stream stream, Handle graph) {
   return kSuccess;
 }
 
+std::atomic<std::int64_t> workspace_of_last_engine = 0;
+
+/// Work takes no time, and a millisecond where it is measured; with benchmark=least an engine takes
+/// the longer the more it asked for.
+Status elapsed(float* milliseconds) {
+  const float kib = static_cast<float>(workspace_of_last_engine) / 1024;
+  *milliseconds = settings().least_engine ? 1 + kib : 1;
+  return kSuccess;
+}
+
 }  // namespace
+
+void engine_was_executed(std::int64_t workspace) { workspace_of_last_engine = workspace; }
 
 void work_was_launched() { work.fetch_add(1, std::memory_order_relaxed); }
 
@@ -168,14 +181,10 @@ Status cudaEventSynchronize(Handle event) {
   return kSuccess;
 }
 
-Status cudaEventElapsedTime(float* milliseconds, Handle, Handle) {
-  *milliseconds = 1;
-  return kSuccess;
-}
+Status cudaEventElapsedTime(float* milliseconds, Handle, Handle) { return elapsed(milliseconds); }
 
 Status cudaEventElapsedTime_v2(float* milliseconds, Handle, Handle) {
-  *milliseconds = 1;
-  return kSuccess;
+  return elapsed(milliseconds);
 }
 
 /// A stream that waits for an event of a capture takes part in it.

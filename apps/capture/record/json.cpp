@@ -96,6 +96,9 @@ void fields(JsonFields& f, const VirtualCard& card) {
   f("libraries", libraries, "bytes taken too by each process at their first use");
   f("compute_capability", card.card.compute / 10.0, "9.0 or another");
   f("multiprocessors", card.card.multiprocessors, "how many");
+  f("benchmark", card.least_engine ? "least" : "first",
+    "which engine cudnn.benchmark keeps: the first by cuDNN's heuristics, or that of least "
+    "workspace");
 }
 
 void fields(JsonFields& f, const RecordAnswer& answer) {

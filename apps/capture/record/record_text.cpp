@@ -132,7 +132,7 @@ std::string workspaces_sentence(const VirtualFacts& facts) {
 }
 
 // "cuDNN 9.19.0 itself said which workspaces 53 of its graphs take on this card."
-std::string cudnn_sentence(const AskedCudnn& cudnn) {
+std::string cudnn_sentence(const AskedCudnn& cudnn, bool least_engine) {
   std::string text;
   if (cudnn.graphs > 0) {
     text = fmt::format("The workspaces of {} are those that cuDNN {} itself states for this card.",
@@ -148,9 +148,12 @@ std::string cudnn_sentence(const AskedCudnn& cudnn) {
   if (cudnn.timed > 0) {
     text += fmt::format(
         " The program sets cudnn.benchmark: on a card the fastest engine of each of {} stays; "
-        "which one cannot be known here, and cuDNN's first choice stays. Their largest workspace "
-        "is between {} and {}.",
-        counted(cudnn.timed, "graph"), human_size(cudnn.least), human_size(cudnn.most));
+        "which one cannot be known here, and {}. Their largest workspace is between {} and {}.",
+        counted(cudnn.timed, "graph"),
+        least_engine ? "the one of least workspace stays (benchmark=least)"
+                     : "cuDNN's first choice stays; with CARD:benchmark=least it is the one of "
+                       "least workspace",
+        human_size(cudnn.least), human_size(cudnn.most));
   }
   return text;
 }

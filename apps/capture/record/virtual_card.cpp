@@ -65,8 +65,8 @@ struct GivenMemory {
 };
 
 void set(VirtualCard& card, GivenMemory& given, const std::string& key, const std::string& value) {
-  static const std::vector<std::string> kKeys = {"memory", "context", "sm", "multiprocessors",
-                                                 "os",     "count",   "lag"};
+  static const std::vector<std::string> kKeys = {"memory", "context", "sm",  "multiprocessors",
+                                                 "os",     "count",   "lag", "benchmark"};
   if (key == "memory") {
     given.total = memory_of(key, value);
   } else if (key == "context") {
@@ -81,6 +81,9 @@ void set(VirtualCard& card, GivenMemory& given, const std::string& key, const st
     card.count = whole_of(key, value, 1, gpu::kMostCards);
   } else if (key == "lag") {
     card.lag = whole_of(key, value, 0, 1'000'000'000);
+  } else if (key == "benchmark") {
+    if (value != "first" && value != "least") refuse(key, value, "first or least");
+    card.least_engine = value == "least";
   } else {
     throw UsageError(fmt::format("--virtual-gpu has no key '{}'{} (keys: {})", key,
                                  did_you_mean(key, kKeys), fmt::join(kKeys, ", ")));
@@ -119,6 +122,7 @@ std::string settings_of(const VirtualCard& card, const VirtualBehaviour& behavio
       card.card.name, card.total, card.context, card.card.compute / 10, card.card.compute % 10,
       card.card.multiprocessors, card.lag, behaviour.fill, behaviour.seed, behaviour.addresses);
   if (card.libraries) text += ";libraries=1";
+  if (card.least_engine) text += ";benchmark=least";
   if (card.count != 0) text += fmt::format(";count={}", card.count);
   if (behaviour.oom_at != 0) text += fmt::format(";oom-at={}", behaviour.oom_at);
   if (behaviour.oom_size != 0) text += fmt::format(";oom-size={}", behaviour.oom_size);

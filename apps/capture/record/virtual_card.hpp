@@ -14,10 +14,13 @@ struct VirtualCard {
   bool libraries = false;  ///< they take memory of it too, where nothing was said of the context
   std::size_t count = 0;   ///< 0: as many as the program has processes on this machine
   std::uint64_t lag = 0;   ///< an event is complete after so many later pieces of work
+  /// Where cudnn.benchmark times engines, the one of least workspace stays, not the first.
+  bool least_engine = false;
 };
 
-/// "h100-80g", "NAME:memory=24GiB,context=0,sm=8.6,multiprocessors=72,os=windows,count=4,lag=0". A
-/// memory that is given is all the program's own. Throws UsageError.
+/// "h100-80g",
+/// "NAME:memory=24GiB,context=0,sm=8.6,multiprocessors=72,os=windows,count=4,lag=0,benchmark=first".
+/// A memory that is given is all the program's own. Throws UsageError.
 VirtualCard virtual_card(const std::string& text);
 
 /// What a copy from the device gives, and which requests are refused.

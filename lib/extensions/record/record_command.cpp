@@ -56,7 +56,7 @@ void add_virtual_options(CommandLine& line, RecordQuestion& question) {
   VirtualBehaviour& behaviour = question.behaviour;
   line.value("--virtual-gpu", "CARD[:KEY=VALUE,...]",
              "Run on this simulated card, without a GPU (list cards). Keys: memory, context, sm, "
-             "multiprocessors, os, count, lag.",
+             "multiprocessors, os, count, lag, benchmark.",
              [&](const std::string& text) { question.card = virtual_card(text); });
   line.value("--cudnn", "FOLDER",
              "Ask the cuDNN in this folder (9.8 or later) what its convolutions want on this card. "

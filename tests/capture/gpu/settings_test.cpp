@@ -9,7 +9,7 @@ namespace memreplay::gpu {
 namespace {
 
 TEST(GpuSettings, AreThoseThatRecordWrites) {
-  const VirtualCard card = virtual_card("a100-40g:context=300MiB,sm=12.1,count=3,lag=7");
+  const VirtualCard card = virtual_card("a100-40g:context=300MiB,sm=12.1,count=3,lag=7,benchmark=least");
   const VirtualBehaviour behaviour{
       .fill = "random", .seed = 5, .oom_at = 9, .oom_size = 4096, .oom_random = "11:0.25"};
   EXPECT_TRUE(holds_alone(settings_of(card, behaviour), [&] {
@@ -22,6 +22,7 @@ TEST(GpuSettings, AreThoseThatRecordWrites) {
     EXPECT_EQ(read.multiprocessors, card.card.multiprocessors);
     EXPECT_EQ(read.count, 3);
     EXPECT_EQ(read.lag, 7);
+    EXPECT_TRUE(read.least_engine);
     EXPECT_EQ(read.fill, Fill::random);
     EXPECT_EQ(read.seed, 5);
     EXPECT_EQ(refusals().at, 9);

@@ -96,10 +96,18 @@ std::string told(const Gpu& gpu) {
   return text.c_str();
 }
 
-void with_the_library(const std::function<void(const Gpu&)>& test) {
+void with_the_library(const std::function<void(const Gpu&)>& test,
+                      const std::string& settings = "") {
   const CudnnService service(MEMREPLAY_PROGRAM, kFolder);
   ASSERT_FALSE(service.name().empty());
-  gpu::on_a_gpu("sm=9.0;cudnn=" + service.name(), test);
+  gpu::on_a_gpu("sm=9.0;cudnn=" + service.name() + settings, test);
+}
+
+/// What the program measures right after the last plan.
+float milliseconds(const Gpu& gpu) {
+  float measured = 0;
+  EXPECT_EQ(gpu("cudaEventElapsedTime", &measured, Handle{}, Handle{}), 0);
+  return measured;
 }
 
 TEST(CudnnService, GivesAProgramTheLibrarysOwnEngines) {
@@ -112,6 +120,20 @@ TEST(CudnnService, GivesAProgramTheLibrarysOwnEngines) {
               std::string::npos)
         << told(gpu);
   });
+}
+
+TEST(CudnnService, WhoTimesEnginesKeepsTheFirstOrTheLeast) {
+  with_the_library([](const Gpu& gpu) {
+    workspaces(gpu);
+    EXPECT_EQ(milliseconds(gpu), 1);
+  });
+  with_the_library(
+      [](const Gpu& gpu) {
+        EXPECT_EQ(milliseconds(gpu), 1);
+        workspaces(gpu);
+        EXPECT_GT(milliseconds(gpu), 3);  // the last of them wants 3,000 bytes
+      },
+      ";benchmark=least");
 }
 
 TEST(CudnnService, OutlivesALibraryThatEndsItsProcess) {

@@ -60,6 +60,15 @@ TEST(VirtualCard, MayHaveOtherMultiprocessorsThanUsual) {
   EXPECT_TRUE(card.libraries);
 }
 
+TEST(VirtualCard, MayTimeTheEngineOfLeastWorkspaceAsTheFastest) {
+  EXPECT_NE(settings_of(virtual_card("t4:benchmark=least"), {}).find(";benchmark=least"),
+            std::string::npos);
+  EXPECT_EQ(settings_of(virtual_card("t4:benchmark=first"), {}),
+            settings_of(virtual_card("t4"), {}));
+  EXPECT_EQ(refusal_of("t4:benchmark=fastest"),
+            "--virtual-gpu has benchmark=fastest; expected first or least");
+}
+
 TEST(VirtualCard, UnderWindowsHasWhatItsDriverReportsThere) {
   EXPECT_EQ(virtual_card("rtx-4090:os=windows").total, 24563 * kMiB);
   EXPECT_EQ(virtual_card("rtx-4090:os=linux").total, virtual_card("rtx-4090").total);
@@ -93,7 +102,7 @@ TEST(VirtualCard, SaysWhatAValueIsToBe) {
 TEST(VirtualCard, SuggestsWhatWasMeant) {
   EXPECT_EQ(refusal_of("t4:memroy=1G"),
             "--virtual-gpu has no key 'memroy'; did you mean 'memory'? (keys: memory, context, sm, "
-            "multiprocessors, os, count, lag)");
+            "multiprocessors, os, count, lag, benchmark)");
   EXPECT_EQ(refusal_of("t4:24GiB"), "--virtual-gpu has '24GiB'; expected KEY=VALUE");
   EXPECT_TRUE(refusal_of("a1000").starts_with("unknown card 'a1000'"));
   EXPECT_TRUE(refusal_of("").starts_with("unknown card ''"));
