@@ -2,6 +2,7 @@
 import os
 import pathlib
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -284,6 +285,15 @@ class Record(unittest.TestCase):
         self.record(script, "-o", "r{rank}.pickle")
         self.assert_recorded("r0.pickle", "r1.pickle")
 
+    def test_a_rank_that_left_no_recording_is_named_first(self):
+        script = "import subprocess\nif 'RANK' not in os.environ:\n    for rank in '01':\n" \
+                 "        subprocess.run([sys.executable, 'train.py'], env={**os.environ, 'RANK': rank})\n" \
+                 "else:\n    import torch; torch.cuda.init()\n    if os.environ['RANK'] == '1': os.kill(os.getpid(), signal.SIGKILL)\n"
+        done = self.record(script, "-o", "r{rank}.pickle")
+        self.assert_recorded("r0.pickle")
+        first = " ".join(done.stdout.split("\n r0.pickle")[0].split())
+        self.assertRegex(first, r"Not all was recorded: rank 1 \(process \d+\) used CUDA and has no recording; it ended by os\._exit or a signal")
+
     def test_a_sitecustomize_of_the_users_own_runs(self):
         own = self.folder / "own"
         own.mkdir()
@@ -346,6 +356,22 @@ class Record(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("none/run.pickle", done.stderr)
         self.assertEqual(self.files(), [])
+
+    def test_what_is_no_file_is_refused_before_the_program_starts(self):
+        os.mkfifo(self.folder / "pipe.mrt")
+        (self.folder / "link.mrt").symlink_to("none")
+        for options in (["-o", "pipe.mrt"], ["-o", "pipe.mrt", "--malloc"], ["-o", "link.mrt"]):
+            done = self.record("open('started', 'w')", *options)
+            self.assertEqual((done.returncode, self.files()), (2, ["link.mrt", "pipe.mrt"]))
+            self.assertIn(f"{options[1]}: a ", done.stderr)
+        self.assertTrue(stat.S_ISFIFO((self.folder / "pipe.mrt").lstat().st_mode))
+
+    def test_a_link_stays_and_its_file_is_written(self):
+        (self.home / "kept.pickle").write_text("old")
+        (self.folder / "recording.pickle").symlink_to(self.home / "kept.pickle")
+        self.record(USES_CUDA)
+        self.assertTrue((self.folder / "recording.pickle").is_symlink())
+        self.assertIn("device_traces", values_in(self.home / "kept.pickle"))
 
     def test_an_interpreter_without_torch_is_refused_before_the_program_starts(self):
         bare = self.home / "python3"

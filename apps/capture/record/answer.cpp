@@ -54,7 +54,7 @@ std::string name_of(const CallRecording& recording, const std::string& target, b
 void move(const fs::path& from, const fs::path& to) {
   std::error_code error;
   if (to.has_parent_path()) fs::create_directories(to.parent_path(), error);
-  fs::rename(from, to, error);
+  error = move_recording(from, to);
   if (error) fail(to, error.message());
 }
 

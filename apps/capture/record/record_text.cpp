@@ -69,6 +69,10 @@ std::string torch_error_sentence(const RecordAnswer& answer, const std::string& 
                      on_a_virtual_gpu(answer));
 }
 
+constexpr std::string_view kWhyUnwritten =
+    "ended by os._exit or a signal before anything was written, or writing failed (see standard "
+    "error). --at-step N writes earlier.";
+
 std::string nothing_sentence(const RecordAnswer& answer) {
   if (answer.only_calls) {
     return "Nothing was recorded: the program allocated nothing, or no library can be preloaded "
@@ -89,8 +93,22 @@ std::string nothing_sentence(const RecordAnswer& answer) {
                ? said
                : fmt::format("{} Without a GPU, simulate one:{}", said, on_a_virtual_gpu(answer));
   }
-  return "Nothing was recorded: the program ended by os._exit or a signal before anything was "
-         "written, or writing failed (see standard error). --at-step N writes earlier.";
+  return fmt::format("Nothing was recorded: the program {}", kWhyUnwritten);
+}
+
+// "Rank 1 (process 4711) used CUDA, and has no recording: it ended by …"
+std::string unrecorded_sentence(const std::vector<RecordedProcess>& processes) {
+  std::vector<std::string> names;
+  for (const RecordedProcess& process : processes) {
+    if (!process.used_cuda || !process.path.empty()) continue;
+    names.push_back(process.rank ? fmt::format("rank {} (process {})", *process.rank, process.pid)
+                                 : fmt::format("process {}", process.pid));
+  }
+  if (names.empty()) return "";
+  const bool one = names.size() == 1;
+  return fmt::format("Not all was recorded: {} used CUDA and {} no recording; {} {}",
+                     fmt::join(names, ", "), one ? "has" : "have", one ? "it" : "they",
+                     kWhyUnwritten);
 }
 
 // "train.py:12 (3 times)"
@@ -272,14 +290,15 @@ std::string to_text(const RecordAnswer& answer, const TextStyle& style) {
   Sheet out(style);
   const auto add = [&](const std::string& text) { append_paragraph(out, text); };
   add(end_sentence(answer.end));
-  bool any = !answer.calls.empty();
+  const auto is_recorded = [](const RecordedProcess& one) { return !one.path.empty(); };
+  const bool any = !answer.calls.empty() || std::ranges::any_of(answer.processes, is_recorded);
+  if (any) add(unrecorded_sentence(answer.processes));
   for (const CallRecording& calls : answer.calls) {
     if (calls.is_largest) add(calls_sentence(calls));
   }
   add(others_sentence(answer.calls));
   for (const RecordedProcess& process : answer.processes) {
-    if (process.path.empty()) continue;
-    any = true;
+    if (!is_recorded(process)) continue;
     add(recording_sentence(answer, process));
     if (const TraceRuns* const runs = answer.runs_of(process)) add(model_sentence(*runs));
     add(switches_sentence(process));
@@ -294,7 +313,7 @@ std::string to_text(const RecordAnswer& answer, const TextStyle& style) {
     add(code_sentence(*process.virtual_gpu));
     add(refusals_sentence(*process.virtual_gpu));
     add(reads_sentence(*process.virtual_gpu, answer.fill));
-    add(cudnn_sentence(process.virtual_gpu->cudnn));
+    add(cudnn_sentence(process.virtual_gpu->cudnn, answer.card && answer.card->least_engine));
     add(workspaces_sentence(*process.virtual_gpu));
   }
   return out.text();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -55,6 +56,22 @@ constexpr std::string_view kRank = "{rank}";
   throw UsageError(fmt::format("{}: cannot be written: {}", target, std::strerror(error)));
 }
 
+/// Where a recording of this name will stand: links are followed.
+fs::path place_of(const std::string& target) {
+  if (fs::is_directory(target)) refuse(target, EISDIR);
+  const bool is_link = fs::is_symlink(target);
+  if (!fs::exists(target)) {
+    if (!is_link) return target;
+    throw UsageError(
+        fmt::format("{}: a link to what is not there; expected a file, or a link to one", target));
+  }
+  if (!fs::is_regular_file(target)) {
+    throw UsageError(fmt::format("{}: a device or a pipe; expected the name of a file", target));
+  }
+  if (::access(target.c_str(), W_OK) != 0) refuse(target, errno);
+  return is_link ? fs::canonical(target) : fs::path(target);
+}
+
 /// Anything else in the folder is somebody else's, such as what the program wrote there.
 bool is_of_a_process(const fs::path& file) {
   return parse_whole(file.stem().string()) && fs::is_regular_file(fs::symlink_status(file));
@@ -62,15 +79,26 @@ bool is_of_a_process(const fs::path& file) {
 
 }  // namespace
 
+std::error_code move_recording(const fs::path& from, fs::path to) {
+  std::error_code error;
+  const fs::file_status there = fs::status(to, error);
+  if (fs::exists(there) && !fs::is_regular_file(there)) {
+    return std::make_error_code(std::errc::file_exists);
+  }
+  if (fs::exists(there)) to = fs::canonical(to, error);
+  fs::rename(from, to, error);
+  return error;
+}
+
 std::string with_mark(const std::string& path, const std::string& mark) {
   const std::string ending = fs::path(path).extension().string();
   return path.substr(0, path.size() - ending.size()) + "-" + mark + ending;
 }
 
 RecordingFolder::RecordingFolder(const std::string& target, LiesIn lies_in)
-    : target_(target), lies_in_(std::move(lies_in)) {
+    : lies_in_(std::move(lies_in)) {
   if (target == "-") throw UsageError("-o is -; expected the name of a file");
-  if (fs::is_directory(target_)) refuse(target, EISDIR);
+  target_ = place_of(target);
   std::string name = (target_.parent_path() / ".memreplay-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) refuse(target, errno);
   path_ = fs::absolute(name);
@@ -121,8 +149,7 @@ std::vector<RecordedProcess> RecordingFolder::collect() {
       name = with_mark(name.string(), pid);
     }
     const fs::path recording = path_ / (pid + ".pickle");
-    fs::rename(recording, name, error);
-    if (error) {
+    if ((error = move_recording(recording, name))) {
       throw InputError(name.string(), "",
                        fmt::format("cannot be written: {}; the recording stays at {}",
                                    error.message(), recording.string()));

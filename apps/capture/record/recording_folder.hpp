@@ -9,6 +9,9 @@ namespace memreplay {
 
 struct RecordedProcess;
 
+/// Gives a recording its name: through links, and never in the place of what is no file.
+std::error_code move_recording(const std::filesystem::path& from, std::filesystem::path to);
+
 /// "run-rank3.pickle" of "run.pickle": the mark stands before the ending.
 std::string with_mark(const std::string& path, const std::string& mark);
 
