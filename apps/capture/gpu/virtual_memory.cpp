@@ -1,3 +1,6 @@
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -25,6 +28,26 @@ bool overlaps_a_mapping(const Machine& all, Address address, Bytes size) {
   if (after == all.mapped.begin()) return false;
   const auto before = std::prev(after);
   return before->first + before->second.size > address;
+}
+
+constexpr int kPosixFile = 1;  ///< CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+
+/// Memory of one process that another one opens. Its addresses there take nothing of the card,
+/// which counts it for its owner; as everywhere, no values lie behind them.
+struct SharedMemory {
+  Bytes size;
+  int card;
+  char unused[52];
+};
+static_assert(sizeof(SharedMemory) == 64);  // as cudaIpcMemHandle_t
+
+std::uint64_t add_anothers(Machine& all, const SharedMemory& shared) {
+  int device = current_device();
+  for (std::size_t i = 0; i < all.devices.size(); ++i) {
+    if (card_of(static_cast<int>(i)) == shared.card) device = static_cast<int>(i);
+  }
+  all.physical[++all.next_physical] = {0, device, 1};
+  return all.next_physical;
 }
 
 }  // namespace
@@ -115,11 +138,31 @@ Status cuMemRetainAllocationHandle(std::uint64_t* handle, void* pointer) {
   return kSuccess;
 }
 
-Status cuMemExportToShareableHandle(void*, std::uint64_t, int, unsigned long long) {
-  return kNotSupported;
+/// A file, which the other process gets through a socket.
+Status cuMemExportToShareableHandle(void* file, std::uint64_t handle, int kind,
+                                    unsigned long long) {
+  if (kind != kPosixFile) return kNotSupported;
+  Machine& all = machine();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.physical.find(handle);
+  if (found == all.physical.end()) return kInvalidValue;
+  const SharedMemory shared{found->second.size, card_of(found->second.device), {}};
+  const int made = ::memfd_create("memreplay", MFD_CLOEXEC);
+  if (made < 0 || ::write(made, &shared, sizeof shared) != sizeof shared) return kOutOfMemory;
+  std::memcpy(file, &made, sizeof made);
+  return kSuccess;
 }
 
-Status cuMemImportFromShareableHandle(std::uint64_t*, void*, int) { return kNotSupported; }
+Status cuMemImportFromShareableHandle(std::uint64_t* handle, void* file, int kind) {
+  if (kind != kPosixFile) return kNotSupported;
+  SharedMemory shared{};
+  const auto number = static_cast<int>(reinterpret_cast<std::intptr_t>(file));
+  if (::pread(number, &shared, sizeof shared, 0) != sizeof shared) return kInvalidValue;
+  Machine& all = machine();
+  const std::lock_guard lock(all.mutex);
+  *handle = add_anothers(all, shared);
+  return kSuccess;
+}
 
 // PyTorch asks for these by name with the others, and ends where one is missing.
 Status cuMulticastCreate(std::uint64_t*, const void*) { return kNotSupported; }
@@ -133,17 +176,7 @@ Status cuMulticastUnbind(std::uint64_t, int, std::size_t, std::size_t) { return 
 }  // extern "C"
 #pragma GCC visibility pop
 
-// Memory of one process that another one opens. Its addresses there take nothing of the card, which
-// counts it for its owner; as everywhere, no values lie behind them.
-
 namespace {
-
-struct IpcHandle {
-  Bytes size;
-  int card;
-  char unused[52];
-};
-static_assert(sizeof(IpcHandle) == 64);
 
 struct EventHandle {
   char unused[64];
@@ -156,7 +189,7 @@ extern "C" {
 
 Status cudaEventCreateWithFlags(Handle* event, unsigned flags);
 
-Status cudaIpcGetMemHandle(IpcHandle* handle, void* pointer) {
+Status cudaIpcGetMemHandle(SharedMemory* handle, void* pointer) {
   const std::lock_guard lock(machine().mutex);
   for (std::size_t i = 0; i < machine().devices.size(); ++i) {
     const auto range = machine().devices[i].window.holding(reinterpret_cast<Address>(pointer));
@@ -167,17 +200,12 @@ Status cudaIpcGetMemHandle(IpcHandle* handle, void* pointer) {
   return failed(kInvalidValue);
 }
 
-Status cudaIpcOpenMemHandle(void** pointer, IpcHandle handle, unsigned) {
+Status cudaIpcOpenMemHandle(void** pointer, SharedMemory handle, unsigned) {
   Machine& all = machine();
   const std::lock_guard lock(all.mutex);
   const auto at = all.reserved.take(in_granules(handle.size));
   if (!at) return failed(kOutOfMemory);
-  int device = current_device();
-  for (std::size_t i = 0; i < all.devices.size(); ++i) {
-    if (card_of(static_cast<int>(i)) == handle.card) device = static_cast<int>(i);
-  }
-  all.physical[++all.next_physical] = {0, device, 1};
-  all.mapped[*at] = {in_granules(handle.size), all.next_physical};
+  all.mapped[*at] = {in_granules(handle.size), add_anothers(all, handle)};
   *pointer = memreplay::pointer_to(*at);
   return kSuccess;
 }

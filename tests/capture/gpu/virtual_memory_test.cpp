@@ -119,6 +119,36 @@ TEST(GpuVirtualMemory, BelongsToTheDeviceThatItWasMadeOn) {
   });
 }
 
+TEST(GpuVirtualMemory, IsOpenedByOthersAsAFileAndTakesNothingAgain) {
+  on_a_gpu(kTenGranules, [](const Gpu& gpu) {
+    constexpr int kPosixFile = 1;
+    constexpr int kFabric = 8;
+    std::uint64_t own = 0;
+    EXPECT_EQ(create(gpu, own, 6), kSuccess);
+    int file = -1;
+    EXPECT_EQ(
+        gpu("cuMemExportToShareableHandle", static_cast<void*>(&file), own, kFabric, kNoFlags),
+        kNotSupported);
+    EXPECT_EQ(
+        gpu("cuMemExportToShareableHandle", static_cast<void*>(&file), own, kPosixFile, kNoFlags),
+        kSuccess);
+    std::uint64_t opened = 0;
+    const auto import = [&](int from) {
+      void* const given =
+          reinterpret_cast<void*>(static_cast<std::intptr_t>(from));  // as CUDA does
+      return gpu("cuMemImportFromShareableHandle", &opened, given, kPosixFile);
+    };
+    EXPECT_EQ(import(file), kSuccess);
+    EXPECT_NE(opened, own);
+    EXPECT_EQ(map(gpu, reserved(gpu, 6), 6, opened), kSuccess);
+    EXPECT_EQ(gpu.free_bytes(), 4 * kGranule);
+    EXPECT_EQ(gpu("cuMemRelease", own), kSuccess);
+    EXPECT_EQ(gpu.free_bytes(), 10 * kGranule);
+    ::close(file);
+    EXPECT_EQ(import(file), kInvalidValue);
+  });
+}
+
 TEST(GpuVirtualMemory, IsFoundByTheNameThatProgramsAskFor) {
   on_a_gpu("", [](const Gpu& gpu) {
     const auto entry = [&](const char* name) {
