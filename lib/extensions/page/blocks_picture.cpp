@@ -7,6 +7,7 @@
 #include <numeric>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/text.hpp"
@@ -55,8 +56,11 @@ struct Raster {
 /// The live blocks of a trace, the oldest first, carried from event to event.
 class LiveList {
  public:
-  explicit LiveList(const Trace& trace)
-      : trace_(trace), end_(trace.slot_count), blocks_(trace.slot_count + std::size_t{1}) {
+  LiveList(const Trace& trace, const Places& places)
+      : trace_(trace),
+        places_(places),
+        end_(trace.slot_count),
+        blocks_(trace.slot_count + std::size_t{1}) {
     blocks_[end_] = {.older = end_, .newer = end_};
     for (const SegmentInfo& segment : trace.start.segments) {
       for (const BlockInfo& block : segment.blocks) {
@@ -76,8 +80,8 @@ class LiveList {
   }
 
   Bytes sum() const { return sum_; }
-  /// Numbers of blocks begin with 1; who asked for block n is askers()[n - 1].
-  const std::vector<Asker>& askers() const { return askers_; }
+  /// Numbers of blocks begin with 1; block n was asked for at place_of()[n - 1].
+  std::vector<std::uint32_t>& place_of() { return place_of_; }
 
   /// `use(number, bytes)`
   template <typename Use>
@@ -97,9 +101,9 @@ class LiveList {
 
   void append(Slot slot, Bytes bytes, const Asker& asker) {
     remove(slot);
-    askers_.push_back(asker);
+    place_of_.push_back(places_.of(asker));
     const std::size_t last = blocks_[end_].older;
-    blocks_[slot] = {last, end_, bytes, static_cast<std::uint32_t>(askers_.size())};
+    blocks_[slot] = {last, end_, bytes, static_cast<std::uint32_t>(place_of_.size())};
     blocks_[last].newer = blocks_[end_].older = slot;
     sum_ += bytes;
   }
@@ -114,39 +118,50 @@ class LiveList {
   }
 
   const Trace& trace_;
+  const Places& places_;
   std::size_t end_;
   std::vector<Block> blocks_;  ///< by slot; the last is both ends of the list
-  std::vector<Asker> askers_;
+  std::vector<std::uint32_t> place_of_;
   Bytes sum_ = 0;
 };
+
+/// Moment m is right after event m - 1, the first one before all events.
+struct Moment {
+  std::uint64_t number = 0;
+  Bytes live = 0;
+};
+
+/// For every column the moment of its most live bytes.
+std::vector<Moment> moments_of(const Trace& trace, const Places& places) {
+  const std::uint64_t moments = trace.size() + std::uint64_t{1};
+  std::vector<Moment> most(std::min(moments, kMostColumns));
+  LiveList live(trace, places);
+  std::uint64_t moment = 0;
+  for (std::uint64_t column = 0; column < most.size(); ++column) {
+    most[column] = {moment, live.sum()};
+    for (; moment < (column + 1) * moments / most.size(); ++moment) {
+      if (live.sum() > most[column].live) most[column] = {moment, live.sum()};
+      if (moment < trace.size()) live.play(moment);
+    }
+  }
+  return most;
+}
 
 /// What is to be drawn: every pixel is the number of a block, 0 where there is none.
 struct Drawn {
   Raster<std::uint32_t> blocks;
-  std::vector<Asker> askers;
+  std::vector<std::uint32_t> place_of;  ///< by number - 1
   Bytes top = 1;
 };
 
-// Moment m is right after event m - 1, the first one before all events.
-Drawn drawn(const Trace& trace) {
-  std::vector<Bytes> sums;
-  LiveList followed(trace);
-  sums.push_back(followed.sum());
-  for (std::uint64_t i = 0; i < trace.size(); ++i) {
-    followed.play(i);
-    sums.push_back(followed.sum());
-  }
-  const std::size_t columns = std::min<std::size_t>(sums.size(), kMostColumns);
-  Drawn made{Raster<std::uint32_t>(columns), followed.askers()};
-  made.top = std::max<Bytes>(std::ranges::max(sums), 1);
-  LiveList live(trace);
+Drawn drawn(const Trace& trace, const Places& places) {
+  const std::vector<Moment> moments = moments_of(trace, places);
+  Drawn made{Raster<std::uint32_t>(moments.size())};
+  for (const Moment& moment : moments) made.top = std::max(made.top, moment.live);
+  LiveList live(trace, places);
   std::uint64_t played = 0;
-  for (std::size_t column = 0; column < columns; ++column) {
-    const auto from = sums.begin() + static_cast<std::ptrdiff_t>(column * sums.size() / columns);
-    const auto to =
-        sums.begin() + static_cast<std::ptrdiff_t>((column + 1) * sums.size() / columns);
-    const auto moment = static_cast<std::uint64_t>(std::max_element(from, to) - sums.begin());
-    while (played < moment) live.play(played++);
+  for (std::size_t column = 0; column < moments.size(); ++column) {
+    while (played < moments[column].number) live.play(played++);
     double below = 0;
     std::size_t row = 0;
     live.for_each([&](std::uint32_t number, Bytes bytes) {
@@ -156,6 +171,7 @@ Drawn drawn(const Trace& trace) {
       for (; row < std::min(until, kRows); ++row) made.blocks.at(column, kRows - 1 - row) = number;
     });
   }
+  made.place_of = std::move(live.place_of());
   return made;
 }
 
@@ -166,12 +182,11 @@ struct Shown {
 };
 
 /// What covers the most of the picture comes first.
-std::vector<Shown> shown_places(const Drawn& picture, const std::vector<std::uint32_t>& place_of,
-                                std::size_t places) {
+std::vector<Shown> shown_places(const Drawn& picture, std::size_t places) {
   std::vector<Shown> shown(places);
   for (std::uint32_t i = 0; i < places; ++i) shown[i].place = i;
   for (const std::uint32_t block : picture.blocks.pixels) {
-    if (block > 0) ++shown[place_of[block - 1]].pixels;
+    if (block > 0) ++shown[picture.place_of[block - 1]].pixels;
   }
   std::erase_if(shown, [](const Shown& one) { return one.pixels == 0; });
   std::ranges::stable_sort(shown, std::greater{}, &Shown::pixels);
@@ -213,7 +228,7 @@ std::string png(const Raster<std::uint8_t>& raster) {
 }
 
 // A darker line where another block begins above, as far as both are to be seen.
-Raster<std::uint8_t> coloured(Drawn& picture, const std::vector<std::size_t>& colour_of_block) {
+Raster<std::uint8_t> coloured(Drawn& picture, const std::vector<std::size_t>& colour_of_place) {
   Raster<std::uint8_t> pixels(picture.blocks.columns);
   for (std::size_t row = 0; row < kRows; ++row) {
     for (std::size_t column = 0; column < pixels.columns; ++column) {
@@ -221,8 +236,8 @@ Raster<std::uint8_t> coloured(Drawn& picture, const std::vector<std::size_t>& co
       if (block == 0) continue;
       const bool begins = row == 0 || picture.blocks.at(column, row - 1) != block;
       const bool goes_on = row + 1 < kRows && picture.blocks.at(column, row + 1) == block;
-      pixels.at(column, row) = static_cast<std::uint8_t>(1 + 2 * colour_of_block[block - 1] +
-                                                         (begins && goes_on ? 1 : 0));
+      pixels.at(column, row) = static_cast<std::uint8_t>(
+          1 + 2 * colour_of_place[picture.place_of[block - 1]] + (begins && goes_on ? 1 : 0));
     }
   }
   return pixels;
@@ -266,20 +281,13 @@ std::string legend(const std::vector<Shown>& shown, const Places& places) {
 
 void write_blocks_picture(const Subject& subject, std::ostream& out) {
   const Trace& trace = subject.trace();
-  Drawn picture = drawn(trace);
   const Places places(subject.recording());
-  std::vector<std::uint32_t> place_of;
-  place_of.reserve(picture.askers.size());
-  for (const Asker& asker : picture.askers) place_of.push_back(places.of(asker));
-  const std::vector<Shown> shown = shown_places(picture, place_of, places.size());
-
+  Drawn picture = drawn(trace, places);
+  const std::vector<Shown> shown = shown_places(picture, places.size());
   std::vector<std::size_t> colour_of_place(places.size(), kOthers);
   for (std::size_t i = 0; i < std::min(shown.size(), kOthers); ++i) {
     colour_of_place[shown[i].place] = i;
   }
-  std::vector<std::size_t> colours;
-  colours.reserve(place_of.size());
-  for (const std::uint32_t place : place_of) colours.push_back(colour_of_place[place]);
 
   const std::size_t lines = std::min(shown.size(), kColours.size());
   const std::size_t width = kLeft + kMostColumns + 20;
@@ -297,7 +305,7 @@ void write_blocks_picture(const Subject& subject, std::ostream& out) {
   out << fmt::format(
       "<image x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" "
       "style=\"image-rendering: pixelated\" href=\"data:image/png;base64,{}\"/>\n",
-      kLeft, kTop, kMostColumns, kRows, base64(png(coloured(picture, colours))));
+      kLeft, kTop, kMostColumns, kRows, base64(png(coloured(picture, colour_of_place))));
   out << axis(picture.top);
   out << fmt::format(
       "<text x=\"{}\" y=\"{}\">event 0</text>\n"
