@@ -2,6 +2,14 @@
 // What is dropped, what is asked of it, and where the answers stand.
 
 const kAnswerFile = "answer.json";
+const kPageFile = "page.html";
+const kFirstFile = "first.svg";
+const kOutputs = [kAnswerFile, kPageFile, kFirstFile];
+
+// As an argument: no name is an option.
+function argumentOf(path) {
+  return path.startsWith("-") ? `./${path}` : path;
+}
 
 // `always`: asked for without the tab being opened. `args`: the command, for files and wishes.
 const kTabs = [
@@ -31,6 +39,12 @@ const kTabs = [
   },
 ];
 
+// Without control characters and what turns the direction of a text.
+function visible(name) {
+  const hidden = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+  return name.replace(hidden, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
 class Shell {
   constructor() {
     this.files = [];
@@ -58,20 +72,21 @@ class Shell {
 
   // What is asked, as the words of a command line.
   wishes() {
-    const capacity = byId("capacity").value.trim();
+    const capacity = byId("capacity").value.replace(/\s+/g, "");
     const setting = byId("setting").value.trim();
     return {
-      files: this.files.map(({path}) => path),
+      files: this.files.map(({path}) => argumentOf(path)),
       cards: this.cards,
-      device: capacity ? ["--capacity", capacity] : [],
-      setting: setting ? ["--alloc-conf", setting] : [],
-      beside: setting ? ["-s", "recorded", "--alloc-conf", setting] : [],
+      device: capacity ? [`--capacity=${capacity}`] : [],
+      setting: setting ? [`--alloc-conf=${setting}`] : [],
+      beside: setting ? ["-s", "recorded", `--alloc-conf=${setting}`] : [],
     };
   }
 
   async read(files) {
     if (!files.length) return;
     await this.ready;
+    clearTimeout(this.wishing);
     this.files = withPaths(files);
     document.body.classList.remove("welcoming");
     byId("welcome").hidden = true;
@@ -79,14 +94,25 @@ class Shell {
     byId("capacity").value = "";
     byId("setting").value = "";
     byId("lint").textContent = "";
-    const names = this.files.map(({path, content}) => `${path} (${humanSize(content.size)})`);
+    const names =
+        this.files.map(({path, content}) => `${visible(path)} (${humanSize(content.size)})`);
     byId("files").textContent = names.length > 3 ?
         `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` :
         names.join(", ");
-    document.title = `${this.files[0].path} – memreplay`;
+    document.title = `${visible(this.files[0].path)} – memreplay`;
+    this.showTabs();
+    await this.answer();
+  }
+
+  showTabs() {
+    this.hasOneTab = false;
     this.tabs.show((tab) => !tab.many || this.files.length > 1);
     this.tabs.choose("picture");
-    await this.answer();
+  }
+
+  // What was dropped cannot be read at all.
+  refuse(message) {
+    byId(this.files.length ? "files" : "loading").textContent = message;
   }
 
   // Everything anew, for these files and wishes: first what is read first.
@@ -95,6 +121,7 @@ class Shell {
     this.program.stop();
     this.aside.stop();
     this.tabs.clear();
+    if (this.hasOneTab) this.showTabs();
     byId("verdict").textContent = "…";
     byId("verdict").classList.remove("failed");
     byId("best").hidden = true;
@@ -146,12 +173,14 @@ class Shell {
 
   // What was found before the end stays.
   fail(message, isStopped = false) {
-    if (isStopped && !this.tabs.isFilled("tune"))
-      this.tabs.fill("tune", [element("p", {}, message)]);
-    if (isStopped && byId("verdict").textContent !== "…") return;
+    const keeps = isStopped && this.tabs.isFilled("picture");
+    for (const {id, always} of keeps ? kTabs : []) {
+      if (always && !this.tabs.isFilled(id)) this.tabs.fill(id, [element("p", {}, message)]);
+    }
+    if (keeps && byId("verdict").textContent !== "…") return;
     byId("verdict").textContent = message;
     byId("verdict").classList.add("failed");
-    byId("tabs").hidden = byId("panels").hidden = true;
+    byId("tabs").hidden = byId("panels").hidden = !keeps;
   }
 
   // What tune says first, with the line to paste.
@@ -165,18 +194,22 @@ class Shell {
 
   // False where there is nothing to draw, as of a message: then the words are all there is.
   async draw() {
-    const [page, first] = ["page.html", "first.svg"];
     const {files, device, beside} = this.wishes();
     this.show("", "reading");
     const result = await this.program.run(
-        ["report", ...files, ...device, ...beside, "--runs", "0", "--svg", first, "-o", page], {
+        [
+          "report", ...files, ...device, ...beside, "--runs", "0", "--svg", kFirstFile, "-o",
+          kPageFile
+        ],
+        {
           files: this.files,
-          outputs: [page, first],
+          outputs: [kPageFile, kFirstFile],
           progress: (line) => this.show(line, "drawing"),
-          written: (path, bytes) => path === first && this.showFirst(bytes),
+          written: (path, bytes) => path === kFirstFile && this.showFirst(bytes),
         });
-    const html = result.outputs[page];
+    const html = result.outputs[kPageFile];
     if (!html) {
+      this.hasOneTab = true;
       this.tabs.show(({id}) => id === "why");
       this.tabs.choose("why");
       return false;
@@ -266,9 +299,9 @@ class Shell {
     }
     clearTimeout(this.wishing);
     try {
-      const {status, text} = await this.linter.run(["lint", setting]);
+      const {status, text, notes} = await this.linter.run(["lint", "--", setting]);
       if (byId("setting").value.trim() !== setting) return;
-      said.textContent = text.trim();
+      said.textContent = (text || notes).trim();
       said.classList.toggle("failed", status !== 0);
       if (status === 0) this.wishSoon();
     } catch (error) {
@@ -278,6 +311,7 @@ class Shell {
 
   home() {
     this.current = null;
+    clearTimeout(this.wishing);
     this.program.stop();
     this.aside.stop();
     this.files = [];

@@ -1,13 +1,15 @@
 "use strict";
 // What a person does to the page.
 
-// Files of one name get a folder each; no name leaves the folder.
+// Files of one name get a folder each; no name leaves the folder, and none is that of an output.
 function withPaths(files) {
-  const taken = new Set();
+  const taken = new Set(kOutputs);
   return files.map((file, i) => {
-    const named =
-        (file.path || file.name).split("/").filter((part) => part && part !== "..").join("/");
-    const path = taken.has(named) ? `${i}/${named}` : named;
+    let path = (file.path || file.name)
+                   .split("/")
+                   .filter((part) => part && part !== "." && part !== "..")
+                   .join("/");
+    while (taken.has(path) || taken.has(path.split("/")[0])) path = `${i}/${path}`;
     taken.add(path);
     return {path, content: file.content || file};
   });
@@ -23,9 +25,12 @@ function saveButton(title, name, bytes, type) {
   return button;
 }
 
-// Files of a dropped folder too, in the order of their names.
+// Files of a dropped folder too, in the order of their paths, which tell ranks apart.
 async function filesIn(entry) {
-  if (entry.isFile) return [await new Promise((resolve, reject) => entry.file(resolve, reject))];
+  if (entry.isFile) {
+    const content = await new Promise((resolve, reject) => entry.file(resolve, reject));
+    return [{path: entry.fullPath, content}];
+  }
   const reader = entry.createReader();
   const found = [];
   for (;;) {
@@ -43,7 +48,8 @@ async function filesOf(transfer) {
   const files = entries.some((entry) => entry && entry.isDirectory) ?
       (await Promise.all(entries.filter(Boolean).map(filesIn))).flat() :
       [...transfer.files];
-  return files.sort((a, b) => a.name.localeCompare(b.name, "en", {numeric: true}));
+  const name = (file) => file.path || file.name;
+  return files.sort((a, b) => name(a).localeCompare(name(b), "en", {numeric: true}));
 }
 
 function textFile(text) {
@@ -57,10 +63,13 @@ function listenToFiles(shell) {
     over(true);
   });
   addEventListener("dragleave", (event) => event.relatedTarget || over(false));
-  addEventListener("drop", async (event) => {
+  addEventListener("drop", (event) => {
     event.preventDefault();
     over(false);
-    shell.read(await filesOf(event.dataTransfer));
+    filesOf(event.dataTransfer)
+        .then(
+            (files) => shell.read(files),
+            () => shell.refuse("The browser does not open this folder: drop the files that are in it."));
   });
   addEventListener("paste", (event) => {
     if (/^(INPUT|TEXTAREA)$/.test(event.target.tagName)) return;

@@ -54,8 +54,10 @@ onmessage = ({data}) => {
     postMessage({result: runCommand(data)});
   } catch (error) {
     const isFull = error instanceof RangeError || /memory/i.test(error.message);
+    const isGone = error.name === "NotReadableError" || error.name === "NotFoundError";
     postMessage({
       failure: isFull ? "The memory that a browser gives a page (4 GiB) does not hold this." :
+          isGone      ? "The file was changed or taken away after it was chosen: choose it again." :
                         `The program stopped: ${error.message}`,
     });
   }

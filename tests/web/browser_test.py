@@ -170,6 +170,45 @@ class Page(unittest.TestCase):
         self.wait("document.querySelector('iframe').contentDocument.querySelectorAll('#device option').length === 8")
         self.screenshot("ranks")
 
+    def test_no_name_is_an_option_or_an_output(self):
+        plain = TRACES / "fragmentation.csv"
+        for count, name in enumerate(("-o", "--help", "--capacity=1MiB", "page.html", "first.svg", "answer.json"), 1):
+            path = self.folder / name
+            path.write_bytes(plain.read_bytes())
+            self.give(path)
+            self.answered(count)
+            self.assertEqual(self.text("verdict"), self.said_first("explain", plain), name)
+            self.wait("!document.querySelector('#panels .first') && document.querySelector('#panels iframe')")
+
+    def test_paths_are_apart_and_shown_as_they_are(self):
+        self.assertEqual(self.ask("withPaths([{path:'a'},{path:'2/a'},{path:'a'}]).map((one) => one.path)"), ["a", "2/a", "2/2/a"])
+        self.assertEqual(self.ask("withPaths([{path:'/r/rank1/s'},{path:'../r/rank0/s'}]).map((one) => one.path)"), ["r/rank1/s", "r/rank0/s"])
+        self.assertEqual(self.ask("visible('a\\u202eb\\n')"), "a\\u202eb\\u000a")
+
+    def test_a_wrong_device_takes_nothing_away(self):
+        self.give(OOM)
+        self.answered()
+        for count, device in enumerate(("24Gi", "24 GiB"), 2):
+            self.driver.execute_script("byId('capacity').value = arguments[0]; shell.wishSoon()", device)
+            self.answered(count)
+        self.assertEqual(self.ask("[...document.querySelectorAll('#tabs button')].filter((tab) => !tab.hidden).length"), 5)
+        self.assertFalse(self.ask("byId('panel-picture').hidden"))
+
+    def test_a_wish_is_for_the_file_that_it_was_typed_for(self):
+        self.give(OOM)
+        self.answered()
+        self.driver.execute_script("byId('capacity').value = '9GiB'; shell.wishSoon(); shell.home()")
+        self.driver.execute_script("return new Promise((done) => setTimeout(done, 1000))")
+        self.assertTrue(self.ask("byId('answers').hidden && !shell.program.current"))
+
+    def test_lint_takes_no_options(self):
+        self.give(OOM)
+        self.answered()
+        for setting, said in (("--help", "no allocator option"), ("-o x", "no allocator option")):
+            self.driver.execute_script("byId('setting').value = arguments[0]; shell.lint()", setting)
+            self.wait(f"byId('lint').textContent.includes({said!r})")
+            self.assertTrue(self.ask("byId('lint').classList.contains('failed')"))
+
     def test_a_message_is_pasted(self):
         self.element("paste").click()
         self.element("pasted").send_keys(MESSAGE)
@@ -217,6 +256,8 @@ class Page(unittest.TestCase):
         self.element("stop").click()
         self.answered()
         self.assertTrue(self.ask("byId('working').hidden && byId('best').hidden"))
+        self.assertFalse(self.ask("byId('panels').hidden"))
+        self.assertEqual(self.text("panel-tune"), "Stopped.")
         self.give(OOM)
         self.answered(2)
         self.assertIn("expandable_segments", self.text("best"))
