@@ -56,12 +56,12 @@ class Shell {
 
   async load() {
     this.program = await Program.load();
-    // Others answer while the first is at work.
+    // Others answer while the first, which is begun here, is at work.
     this.aside = new Program(this.program.module);
     this.linter = new Program(this.program.module);
     byId("loading").textContent = "";
-    const listed =
-        await this.aside.run(["list", "cards", `--json=${kAnswerFile}`], {outputs: [kAnswerFile]});
+    const listed = await this.program.run(
+        ["list", "cards", `--json=${kAnswerFile}`], {outputs: [kAnswerFile]});
     const {cards} = JSON.parse(new TextDecoder().decode(listed.outputs[kAnswerFile]));
     this.cards = cards.map(({card}) => card);
     const options = cards.map(

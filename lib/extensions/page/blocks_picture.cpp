@@ -158,6 +158,7 @@ Drawn drawn(const Trace& trace, const Places& places) {
   const std::vector<Moment> moments = moments_of(trace, places);
   Drawn made{Raster<std::uint32_t>(moments.size())};
   for (const Moment& moment : moments) made.top = std::max(made.top, moment.live);
+  const double rows_of_a_byte = static_cast<double>(kRows) / static_cast<double>(made.top);
   LiveList live(trace, places);
   std::uint64_t played = 0;
   for (std::size_t column = 0; column < moments.size(); ++column) {
@@ -166,9 +167,8 @@ Drawn drawn(const Trace& trace, const Places& places) {
     std::size_t row = 0;
     live.for_each([&](std::uint32_t number, Bytes bytes) {
       below += static_cast<double>(bytes);
-      const auto until = static_cast<std::size_t>(
-          below / static_cast<double>(made.top) * static_cast<double>(kRows) + 0.5);
-      for (; row < std::min(until, kRows); ++row) made.blocks.at(column, kRows - 1 - row) = number;
+      const auto until = static_cast<std::size_t>(below * rows_of_a_byte + 0.5);
+      for (; row < until; ++row) made.blocks.at(column, kRows - 1 - row) = number;
     });
   }
   made.place_of = std::move(live.place_of());
