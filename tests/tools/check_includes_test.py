@@ -36,6 +36,10 @@ class CheckIncludes(unittest.TestCase):
         self.assertEqual((status, lines),
                          (1, ['lib/core/units.hpp:2: lib/core must not include "trace/trace.hpp"']))
 
+    def test_what_an_older_system_lacks_is_reported(self):
+        status, lines = check({"core/units.cpp": "int a;\nstd::random_device random;  // no std::random_device\n"})
+        self.assertEqual((status, lines), (1, ["lib/core/units.cpp:2: random_device: the packages are for older systems"]))
+
     def test_two_types_of_one_name_are_reported(self):
         status, lines = check({
             "core/a.hpp": "namespace memreplay {\n\nstruct Call {\n};\n}  // namespace memreplay\n",

@@ -4,16 +4,17 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <csignal>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <random>
 #include <utility>
 
 #include "core/error.hpp"
@@ -158,8 +159,9 @@ CudnnService::CudnnService(std::string program, std::string folder)
                       folder_, kLibrary));
     }
   }
-  std::random_device random;
-  name_ = fmt::format("memreplay-cudnn-{}-{:08x}{:08x}", ::getpid(), random(), random());
+  std::uint64_t random = 0;  // by a call that libraries older than std::random_device have
+  [[maybe_unused]] const ssize_t drawn = ::getrandom(&random, sizeof random, 0);
+  name_ = fmt::format("memreplay-cudnn-{}-{:016x}", ::getpid(), random);
   std::array<int, 2> stop{};
   socket_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const bool is_there = socket_ >= 0 && gpu::at_abstract_address(::bind, socket_, name_) == 0 &&
