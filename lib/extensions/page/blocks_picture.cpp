@@ -167,7 +167,8 @@ Drawn drawn(const Trace& trace, const Places& places) {
     std::size_t row = 0;
     live.for_each([&](std::uint32_t number, Bytes bytes) {
       below += static_cast<double>(bytes);
-      const auto until = static_cast<std::size_t>(below * rows_of_a_byte + 0.5);
+      const double rounded = below * rows_of_a_byte + 0.5;  // a sum of bytes may have no number
+      const auto until = static_cast<std::size_t>(std::min(rounded, static_cast<double>(kRows)));
       for (; row < until; ++row) made.blocks.at(column, kRows - 1 - row) = number;
     });
   }
@@ -246,10 +247,10 @@ Raster<std::uint8_t> coloured(Drawn& picture, const std::vector<std::size_t>& co
 std::string axis(Bytes top) {
   const Bytes step = std::bit_ceil(std::max<Bytes>(top / 5, 1));
   std::string out;
-  for (Bytes bytes = 0; bytes <= top; bytes += step) {
-    const double share = static_cast<double>(bytes) / static_cast<double>(top);
+  for (Bytes tick = 0; tick <= top / step; ++tick) {
+    const double share = static_cast<double>(tick * step) / static_cast<double>(top);
     out += fmt::format("<text class=\"end\" x=\"{}\" y=\"{:.0f}\">{}</text>\n", kLeft - 6,
-                       kTop + kRows * (1 - share) + 4, human_size(bytes));
+                       kTop + kRows * (1 - share) + 4, human_size(tick * step));
   }
   return out;
 }

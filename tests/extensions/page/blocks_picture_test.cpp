@@ -196,6 +196,12 @@ TEST(BlocksPicture, NamesThePlacesThatCoverMostAndCountsTheOthers) {
   EXPECT_THAT(svg, HasSubstr("<title>Live blocks of written.csv over 15 events</title>"));
 }
 
+TEST(BlocksPicture, StaysInItsFrameWhereASumHasNoNumber) {
+  RecordingWriter writer;
+  for (Slot slot = 0; slot < 9; ++slot) writer.alloc(slot, Bytes{1} << 61);
+  EXPECT_EQ(pixels_of(picture_of(writer.recording())).size(), 10u);
+}
+
 TEST(BlocksPicture, WhatWasThereBeforeIsTheLowest) {
   RecordingWriter writer;
   writer.alloc(1, 3000, writer.stack({"a.py:1 f"}));
