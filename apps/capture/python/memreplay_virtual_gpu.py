@@ -144,7 +144,11 @@ def _answer_for(sonames):
 
 
 def order_for_time(snapshot):
-    """Times become positions: kernels take no time here, and the same program gives the same file."""
+    """Times become positions: kernels take no time here, and the same program gives the same file.
+
+    Segments of pinned memory come in the order of a hash table: it becomes that of their addresses.
+    """
+    snapshot.get("host_segments", []).sort(key=lambda segment: segment["address"])
     lists = [trace for trace in snapshot.get("device_traces", [])]
     lists += [snapshot.get(name, []) for name in ("external_annotations", "host_traces")]
     timed = [entry for entries in lists for entry in entries if "time_us" in entry]
