@@ -55,7 +55,7 @@ void add_options(CommandLine& line, Asked& asked) {
   line.output("-o,--output", "F.html", "Write the page here; - is standard output. Required.",
               asked.target);
   line.output(
-      "--svg", "F.svg",
+      "--svg", "F",
       "Write what is live over the events here, too: one picture, before anything is replayed.",
       asked.svg);
   add_quiet_option(line, asked.quiet);
