@@ -15,6 +15,7 @@
 #include "extensions/page/page_data.hpp"
 #include "program/places.hpp"
 #include "report/parts/escapes.hpp"
+#include "trace/recorded_levels.hpp"
 
 namespace memreplay {
 namespace {
@@ -26,7 +27,7 @@ constexpr std::size_t kTop = 10;
 constexpr std::size_t kLine = 18;
 
 using Colour = std::array<std::uint8_t, 3>;
-/// Those of colours.js, and the grey of what covers little.
+/// The palette of colours.js; the last is a grey for places that cover little.
 constexpr std::array<Colour, 13> kColours = {{{0, 114, 178},
                                               {230, 159, 0},
                                               {0, 158, 115},
@@ -64,7 +65,7 @@ class LiveList {
     blocks_[end_] = {.older = end_, .newer = end_};
     for (const SegmentInfo& segment : trace.start.segments) {
       for (const BlockInfo& block : segment.blocks) {
-        if (block.slot == kNoSlot || block.state == BlockState::pending) continue;
+        if (block.slot == kNoSlot || block.state != BlockState::allocated) continue;
         append(block.slot, block.requested, asker_of(trace, block));
       }
     }
@@ -79,7 +80,6 @@ class LiveList {
     }
   }
 
-  Bytes sum() const { return sum_; }
   /// Numbers of blocks begin with 1; block n was asked for at place_of()[n - 1].
   std::vector<std::uint32_t>& place_of() { return place_of_; }
 
@@ -105,7 +105,6 @@ class LiveList {
     const std::size_t last = blocks_[end_].older;
     blocks_[slot] = {last, end_, bytes, static_cast<std::uint32_t>(place_of_.size())};
     blocks_[last].newer = blocks_[end_].older = slot;
-    sum_ += bytes;
   }
 
   void remove(Slot slot) {
@@ -113,7 +112,6 @@ class LiveList {
     Block& block = blocks_[slot];
     blocks_[block.older].newer = block.newer;
     blocks_[block.newer].older = block.older;
-    sum_ -= block.bytes;
     block.number = 0;
   }
 
@@ -122,7 +120,6 @@ class LiveList {
   std::size_t end_;
   std::vector<Block> blocks_;  ///< by slot; the last is both ends of the list
   std::vector<std::uint32_t> place_of_;
-  Bytes sum_ = 0;
 };
 
 /// Moment m is right after event m - 1, the first one before all events.
@@ -132,16 +129,16 @@ struct Moment {
 };
 
 /// For every column the moment of its most live bytes.
-std::vector<Moment> moments_of(const Trace& trace, const Places& places) {
+std::vector<Moment> moments_of(const Trace& trace) {
   const std::uint64_t moments = trace.size() + std::uint64_t{1};
   std::vector<Moment> most(std::min(moments, kMostColumns));
-  LiveList live(trace, places);
+  RecordedLevels levels(trace);
   std::uint64_t moment = 0;
   for (std::uint64_t column = 0; column < most.size(); ++column) {
-    most[column] = {moment, live.sum()};
+    most[column] = {moment, levels.requested()};
     for (; moment < (column + 1) * moments / most.size(); ++moment) {
-      if (live.sum() > most[column].live) most[column] = {moment, live.sum()};
-      if (moment < trace.size()) live.play(moment);
+      if (levels.requested() > most[column].live) most[column] = {moment, levels.requested()};
+      if (moment < trace.size()) levels.play(moment);
     }
   }
   return most;
@@ -155,7 +152,7 @@ struct Drawn {
 };
 
 Drawn drawn(const Trace& trace, const Places& places) {
-  const std::vector<Moment> moments = moments_of(trace, places);
+  const std::vector<Moment> moments = moments_of(trace);
   Drawn made{Raster<std::uint32_t>(moments.size())};
   for (const Moment& moment : moments) made.top = std::max(made.top, moment.live);
   const double rows_of_a_byte = static_cast<double>(kRows) / static_cast<double>(made.top);

@@ -1,37 +1,14 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include "extensions/page/page_data.hpp"
+#include "extensions/page/unpacked.hpp"
 
 namespace memreplay {
 namespace {
 
-std::string decoded(const std::string& base64) {
-  const std::string letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string bytes;
-  unsigned bits = 0;
-  int count = 0;
-  for (const char c : base64) {
-    if (c == '=') break;
-    bits = bits << 6 | static_cast<unsigned>(letters.find(c));
-    count += 6;
-    if (count < 8) continue;
-    count -= 8;
-    bytes += static_cast<char>(bits >> count & 0xFF);
-  }
-  return bytes;
-}
-
 std::string unpacked(const std::string& packed, std::size_t size) {
-  const std::string bytes = decoded(packed);
-  std::string out(size, '\0');
-  uLongf written = size;
-  EXPECT_EQ(uncompress(reinterpret_cast<Bytef*>(out.data()), &written,
-                       reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()),
-            Z_OK);
-  EXPECT_EQ(written, size);
-  return out;
+  return inflated(from_base64(packed), size);
 }
 
 TEST(Blob, HoldsItsColumnsOneBehindTheOther) {

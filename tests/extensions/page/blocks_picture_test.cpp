@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "extensions/page/page.hpp"
+#include "extensions/page/unpacked.hpp"
 #include "support/recordings.hpp"
 
 namespace memreplay {
@@ -23,22 +24,6 @@ std::string picture_of(const Recording& recording) {
   std::ostringstream out;
   write_blocks_picture(Subject(recording, recording.traces[0]), out);
   return out.str();
-}
-
-std::string from_base64(const std::string& text) {
-  const std::string letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string bytes;
-  std::uint32_t bits = 0;
-  int count = 0;
-  for (const char c : text) {
-    if (c == '=') break;
-    bits = bits << 6 | static_cast<std::uint32_t>(letters.find(c));
-    count += 6;
-    if (count < 8) continue;
-    count -= 8;
-    bytes += static_cast<char>(bits >> count & 255);
-  }
-  return bytes;
 }
 
 std::size_t number_at(const std::string& bytes, std::size_t at) {
@@ -65,12 +50,7 @@ Pixels pixels_of(const std::string& svg) {
         number_at(png, at + 8 + size));
     if (name == "IHDR") columns = number_at(content, 0);
     if (name != "IDAT") continue;
-    rows.resize(kRows * (columns + 1));
-    uLongf length = rows.size();
-    EXPECT_EQ(uncompress(reinterpret_cast<Bytef*>(rows.data()), &length,
-                         reinterpret_cast<const Bytef*>(content.data()), content.size()),
-              Z_OK);
-    EXPECT_EQ(length, rows.size());
+    rows = inflated(content, kRows * (columns + 1));
   }
   Pixels pixels(columns, std::vector<int>(kRows));
   for (std::size_t column = 0; column < columns; ++column) {
@@ -208,7 +188,8 @@ TEST(BlocksPicture, WhatWasThereBeforeIsTheLowest) {
   Recording recording = writer.recording();
   Trace& trace = recording.traces[0];
   trace.start.segments.push_back(
-      {.size = 2 << 20, .blocks = {{.size = 1024, .requested = 1000, .slot = 0}}});
+      {.size = 2 << 20,
+       .blocks = {{.size = 1024, .requested = 1000, .state = BlockState::allocated, .slot = 0}}});
   const Pixels drawn = pixels_of(picture_of(recording));
   ASSERT_EQ(drawn.size(), 2u);
   EXPECT_EQ(std::ranges::count(drawn[0], 0), 195);  // of 260 rows for 4,000 bytes
