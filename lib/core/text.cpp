@@ -123,6 +123,11 @@ std::optional<std::string> nearest_name(std::string_view name, std::span<const s
   return best;
 }
 
+std::string lower_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  return text;
+}
+
 std::string did_you_mean(std::string_view name, std::span<const std::string> known) {
   const auto nearest = nearest_name(name, known);
   return nearest ? fmt::format("; did you mean '{}'?", *nearest) : std::string{};

@@ -37,6 +37,9 @@ std::string human_count(std::uint64_t count);
 /// The name that a mistyped one most likely meant; unset when none is near.
 std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string> known);
 
+/// With the letters of ASCII in lower case.
+std::string lower_case(std::string text);
+
 /// "; did you mean 'NEAREST'?" or the empty text.
 std::string did_you_mean(std::string_view name, std::span<const std::string> known);
 

@@ -1,7 +1,6 @@
 #include "trace/device_name.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdint>
 #include <string>
 
@@ -13,10 +12,7 @@ namespace memreplay {
 
 int device_named(std::string_view name) {
   constexpr std::string_view kDigits = "0123456789";
-  name = name.substr(0, name.find('('));
-  std::string lower(name);
-  std::ranges::transform(lower, lower.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::string lower = lower_case(std::string(name.substr(0, name.find('('))));
   if (lower.find("cpu") != lower.npos || lower.find("host") != lower.npos) return kHostMemory;
   lower.resize(lower.find_last_of(kDigits) + 1);  // npos + 1 is 0
   const std::size_t digits = lower.find_last_not_of(kDigits) + 1;

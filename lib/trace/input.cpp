@@ -32,10 +32,7 @@ struct Signature {
 using namespace std::string_view_literals;
 
 constexpr Signature kSignatures[] = {
-    {0,
-     "\xFD"
-     "7zXZ\0"sv,
-     "is compressed by xz: unpack it first (xz -d FILE)"},
+    {0, "\xFD\x37zXZ\0"sv, "is compressed by xz: unpack it first (xz -d FILE)"},
     {0, "BZh"sv, "is compressed by bzip2: unpack it first (bunzip2 FILE)"},
     {0, "7z\xBC\xAF\x27\x1C"sv, "is a 7z archive: unpack it first (7z x FILE)"},
     {0, "Rar!\x1A\x07"sv, "is a rar archive: unpack it first (unrar x FILE)"},
@@ -63,19 +60,13 @@ constexpr Signature kSignatures[] = {
     {0, "GIF8"sv, "is a picture (GIF): save the text or the recording itself"},
     {0, "RIFF"sv, "is a picture or a sound (RIFF): save the text or the recording itself"},
     {0, "%PDF-"sv, "is a PDF document: save the text or the recording itself"},
-    {0,
-     "\x7F"
-     "ELF"sv,
-     "is a program, a library or a core dump (ELF), not a recording"},
+    {0, "\x7F\x45LF"sv, "is a program, a library or a core dump (ELF), not a recording"},
 };
 
 std::string lower_case_beginning(std::string_view bytes) {
   constexpr std::size_t kNear = 1 << 10;
   const std::size_t first = bytes.find_first_not_of("\xEF\xBB\xBF \t\r\n");
-  std::string text(first == bytes.npos ? std::string_view() : bytes.substr(first, kNear));
-  std::ranges::transform(text, text.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
+  return lower_case(std::string(bytes.substr(std::min(first, bytes.size()), kNear)));
 }
 
 /// A format that changes by version; packed by LZ4, as memray writes it, it still begins with that.

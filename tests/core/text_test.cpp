@@ -119,6 +119,11 @@ TEST(HumanCount, GroupsByThousands) {
   EXPECT_EQ(human_count(1234567), "1,234,567");
 }
 
+TEST(LowerCase, ChangesLettersOfAsciiAlone) {
+  EXPECT_EQ(lower_case("UTF-8 [@Z`a{ \xC3\x84"), "utf-8 [@z`a{ \xC3\x84");
+  EXPECT_EQ(lower_case(""), "");
+}
+
 TEST(DidYouMean, NamesTheNearestAndOnlyANearOne) {
   const std::vector<std::string> known{"torch", "bump", "direct"};
   EXPECT_EQ(did_you_mean("torhc", known), "; did you mean 'torch'?");

@@ -35,9 +35,8 @@ std::string_view environment(const char* name) {
 // The first of these that says something decides, as for every program.
 bool locale_is_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    std::string locale(environment(name));
+    const std::string locale = lower_case(std::string(environment(name)));
     if (locale.empty()) continue;
-    std::ranges::transform(locale, locale.begin(), [](unsigned char c) { return std::tolower(c); });
     return locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
   }
   return false;

@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 
 #include "core/error.hpp"
 #include "core/text.hpp"
@@ -51,12 +49,10 @@ class Jax final : public StrategyWrapper<> {
 
 // As jaxlib reads XLA_PYTHON_CLIENT_ALLOCATOR.
 std::string allocator_of(const StrategySpec& spec) {
-  constexpr std::array<std::string_view, 6> kKnown = {"default",    "bfc", "platform",
-                                                      "cuda_async", "vmm", "address"};
-  std::string name(find_option(spec, "allocator").value_or("default"));
-  std::ranges::transform(name, name.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (std::ranges::find(kKnown, name) == kKnown.end()) {
+  constexpr std::string_view kKnown[] = {"default",    "bfc", "platform",
+                                         "cuda_async", "vmm", "address"};
+  std::string name = lower_case(std::string(find_option(spec, "allocator").value_or("default")));
+  if (std::ranges::find(kKnown, name) == std::end(kKnown)) {
     refuse_jax(fmt::format(
         "XLA_PYTHON_CLIENT_ALLOCATOR env var must be \"default\", \"platform\", \"bfc\", "
         "\"cuda_async\" or \"vmm\", got \"{}\"",

@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <exception>
 #include <filesystem>
@@ -33,8 +32,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 4> kProtocols = {"2025-11-25", "2025-06-18", "2025-03-26",
-                                                        "2024-11-05"};
+constexpr std::string_view kProtocols[] = {"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"};
 /// Every text is cut there: figures take a token for two or three characters, 2,000 in all. A note
 /// may follow.
 constexpr std::size_t kMostCharacters = 4400;
@@ -307,8 +305,8 @@ McpJson result_of(const std::string& method, const McpJson& parameters,
                   const AllowedFolders& folders, const McpRequests& requests) {
   if (method == "initialize") {
     const std::string wanted = text_in(parameters, "protocolVersion");
-    const bool known = std::ranges::find(kProtocols, wanted) != kProtocols.end();
-    return {{"protocolVersion", known ? std::string_view(wanted) : kProtocols.front()},
+    const bool known = std::ranges::find(kProtocols, wanted) != std::end(kProtocols);
+    return {{"protocolVersion", known ? std::string_view(wanted) : kProtocols[0]},
             {"capabilities", {{"tools", McpJson::object()}}},
             {"serverInfo", {{"name", "memreplay"}, {"version", MEMREPLAY_VERSION}}},
             {"instructions", kInstructions}};

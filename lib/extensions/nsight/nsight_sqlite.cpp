@@ -2,10 +2,10 @@
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <cctype>
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/text.hpp"
 #include "extensions/nsight/nsight_rows.hpp"
 #include "extensions/nsight/sqlite_file.hpp"
 
@@ -14,13 +14,6 @@ namespace {
 
 constexpr const char* kEvents = "CUDA_GPU_MEMORY_USAGE_EVENTS";
 
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
-}
-
 /// Every number of an enum with its name or label, by whichever `is` tells what it means.
 template <typename Take>
 void for_each_meaning(const SqliteFile& file, const std::string& table, const Take& take) {
@@ -28,7 +21,7 @@ void for_each_meaning(const SqliteFile& file, const std::string& table, const Ta
   for (const char* const text : {"name", "label"}) {
     if (std::ranges::count(columns, "id") == 0 || std::ranges::count(columns, text) == 0) continue;
     SqliteQuery query(file, fmt::format("SELECT id, {} FROM {}", text, table));
-    while (query.next()) take(query.number(0), lower_case(query.text(1)));
+    while (query.next()) take(query.number(0), lower_case(std::string(query.text(1))));
   }
 }
 

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 
 #include "core/text.hpp"
@@ -118,10 +117,7 @@ SettingIssues lint_separators(std::string_view conf, std::string& meant) {
   while (meant.ends_with(',') || meant.ends_with(' ')) meant.pop_back();
   for (std::size_t at = 0; at < meant.size();) {  // options are in lower case
     const std::size_t end = std::min(meant.find(':', at), meant.size());
-    std::transform(meant.begin() + static_cast<std::ptrdiff_t>(at),
-                   meant.begin() + static_cast<std::ptrdiff_t>(end),
-                   meant.begin() + static_cast<std::ptrdiff_t>(at),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    meant.replace(at, end - at, lower_case(meant.substr(at, end - at)));
     at = std::min(meant.find(',', end), meant.size() - 1) + 1;
   }
   issues.back().text += fmt::format(". Write {}", meant);

@@ -227,10 +227,8 @@ void read_entry(const Parse& parse, const ConfEntry& entry, Kind kind, Settings&
 std::string unknown_option(const std::string& key) {
   std::vector<std::string> known;
   for (const OptionRule& option : kOptions) known.emplace_back(option.key);
-  std::string name = key.substr(0, key.find('='));
-  std::ranges::transform(name, name.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return fmt::format("PyTorch has no allocator option '{}'{}", key, did_you_mean(name, known));
+  return fmt::format("PyTorch has no allocator option '{}'{}", key,
+                     did_you_mean(lower_case(key.substr(0, key.find('='))), known));
 }
 
 const OptionRule* find_rule(const Parse& parse, const ConfEntry& entry) {

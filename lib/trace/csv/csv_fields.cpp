@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <charconv>
 #include <limits>
@@ -108,9 +107,8 @@ char CsvFields::written_op() const {
 }
 
 bool CsvFields::is_null(std::string_view id) {
-  constexpr std::array<std::string_view, 7> kNull = {"(nil)", "nil",     "null", "NULL",
-                                                     "None",  "nullptr", "0x0"};
-  return std::ranges::find(kNull, trimmed(id)) != kNull.end();
+  constexpr std::string_view kNull[] = {"(nil)", "nil", "null", "NULL", "None", "nullptr", "0x0"};
+  return std::ranges::find(kNull, trimmed(id)) != std::end(kNull);
 }
 
 std::optional<PoolId> CsvFields::written_pool() const {

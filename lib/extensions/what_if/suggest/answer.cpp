@@ -98,7 +98,7 @@ class EditSearch {
         control_(control),
         rest_(rest),
         judge_(question.setup, budget, rest, control),
-        settings_(question.setup, judge_, control),
+        settings_(judge_, control),
         layers_(layers_of(subject.recording(), subject.trace())),
         beyond_(beyond_failure(subject, facts, layers_, question.states)),
         strategies_(strategies()) {}

@@ -70,8 +70,8 @@ class BudgetJudge {
 /// but not all that the edits leave open, another search is over all of it.
 class FittingSettings {
  public:
-  FittingSettings(const Setup& setup, const BudgetJudge& judge, const Control& control)
-      : setup_(setup), judge_(judge), control_(control) {}
+  FittingSettings(const BudgetJudge& judge, const Control& control)
+      : judge_(judge), control_(control) {}
 
   /// Not too many events were replayed yet to look at another program.
   bool goes_on() const;
@@ -89,7 +89,6 @@ class FittingSettings {
   std::optional<Suggestion> best_of(const TuneResult& result, const FittedProgram& program,
                                     const Suggestion& as_usual) const;
 
-  const Setup& setup_;
   const BudgetJudge& judge_;
   const Control& control_;
   SearchedSettings searched_;

@@ -21,7 +21,7 @@ class FittingSettingsOf {
     judge.judge(program, parse_strategy("recorded"), as_usual);
     EXPECT_EQ(as_usual.fits, false);
     may_fit = judge.may_fit(as_usual);
-    FittingSettings settings(setup, judge, control);
+    FittingSettings settings(judge, control);
     found = settings.search(program, as_usual);
     searched = settings.searched();
   }
