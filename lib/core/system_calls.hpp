@@ -5,7 +5,11 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <filesystem>
+#include <string>
 #include <string_view>
+
+#include "core/error.hpp"
 
 namespace memreplay {
 
@@ -15,6 +19,14 @@ auto uninterrupted(Call call) {
   auto result = call();
   while (result < 0 && errno == EINTR) result = call();
   return result;
+}
+
+/// Where a file of this name is: links are followed. Throws UsageError where one leads nowhere.
+inline std::string followed(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_symlink(path, ignored)) return path;
+  if (std::filesystem::exists(path, ignored)) return std::filesystem::canonical(path).string();
+  throw UsageError(path + ": a link to what is not there; expected a file, or a link to one");
 }
 
 /// Locks an open file or folder against others that do the same, and closes it at the end.

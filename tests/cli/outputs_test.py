@@ -146,6 +146,30 @@ class Outputs(unittest.TestCase):
         os.close(writer)
         self.assertEqual((run.returncode, run.stderr), (0, ""))
 
+    def test_a_reader_that_has_gone_changes_no_exit_status(self):
+        self.assertEqual(self.run_program(CHECK + ["--update"]).returncode, 0)
+        base = json.loads((self.folder / "base.json").read_text())
+        for entry in base["entries"]:
+            for metric in entry["metrics"].values():
+                metric["value"] = 0
+        self.write("base.json", base)
+        answers_no = [CHECK, CHECK + ["--json"], CHECK + ["--csv=-"], CHECK + ["--junit", "-"],
+                      CHECK + ["--github", "-"], ["lint", "max_split_size_mb:1"],
+                      ["fit", "run.pickle", "-s", "torch", "--capacity", "1MiB"],
+                      ["plan", "run.pickle", "--capacity", "1MiB"],
+                      ["plan", "run.pickle", "--capacity", "1MiB", "--placements", "-"]]
+        reader, writer = os.pipe()
+        os.close(reader)
+        for arguments in answers_no:
+            with self.subTest(arguments=" ".join(arguments)):
+                self.assertEqual(self.run_program(arguments).returncode, 1)
+                gone = self.run_program(arguments, stdout=writer, stderr=subprocess.PIPE)
+                self.assertEqual((gone.returncode, gone.stderr.count("\n")), (1, 0), gone.stderr)
+                closed = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", PROGRAM, *arguments], cwd=self.folder,
+                                        check=False, timeout=60, stderr=subprocess.DEVNULL)
+                self.assertEqual(closed.returncode, 1)
+        os.close(writer)
+
     def test_no_output_that_cannot_be_written_is_passed_over(self):
         tried = 0
         for arguments, _ in OUTPUTS:

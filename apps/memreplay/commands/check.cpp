@@ -212,8 +212,9 @@ class CheckFiles {
       if (!files_[i]) continue;
       const std::string written = check_formats()[i].write(answered);
       const bool shown = on_stdout_[i] && stdout_is_terminal();
-      files_[i]->stream() << (shown ? terminal_text(written, terminal_style()) : written);
-      files_[i]->commit();
+      files_[i]->write([&](std::ostream& out) {
+        out << (shown ? terminal_text(written, terminal_style()) : written);
+      });
     }
   }
 

@@ -87,13 +87,9 @@ class Telling {
       return;
     }
     progress_.clear();
-    if (!shown_) return;
-    try {
-      write_stdout(text, style_);
-    } catch (const ClosedOutput&) {
-      if (!printer_.writes_files()) throw;
-      shown_ = false;
-    }
+    if (!shown_ || write_stdout(text, style_)) return;
+    if (!printer_.writes_files()) throw ClosedOutput();
+    shown_ = false;
   }
 
   const Printer& printer_;

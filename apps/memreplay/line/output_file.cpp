@@ -91,8 +91,9 @@ int open_folder_of(const std::string& path) {
   return uninterrupted([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
 }
 
-[[noreturn]] void fail_stdout(int error) {
-  if (error == EPIPE || error == EBADF) throw ClosedOutput();
+/// False where a write to standard output has no reader; throws where it failed otherwise.
+bool has_reader(int error) {
+  if (error == EPIPE || error == EBADF) return false;
   throw UsageError(fmt::format("standard output: {}", std::strerror(error)));
 }
 
@@ -112,7 +113,7 @@ int FileBuffer::sync() {
 }
 
 void FileBuffer::fail(int error) const {
-  if (file_ == STDOUT_FILENO) fail_stdout(error);
+  if (file_ == STDOUT_FILENO && !has_reader(error)) throw ClosedOutput();
   throw UsageError(fmt::format("{}: cannot write: {}", path_, std::strerror(error)));
 }
 
@@ -124,16 +125,7 @@ OutputFile::OutputFile(const OutputPath& path)
     buffer_.write_to(STDOUT_FILENO);
     return;
   }
-  std::error_code ignored;
-  std::string target;
-  if (fs::is_symlink(path.text(), ignored)) {
-    if (!fs::exists(path.text(), ignored)) {
-      throw UsageError(fmt::format(
-          "{}: a link to what is not there; expected a file, or a link to one", path.text()));
-    }
-    target = fs::weakly_canonical(path.text(), ignored).string();
-  }
-  if (const int error = file_.open(target.empty() ? path.text() : target)) buffer_.fail(error);
+  if (const int error = file_.open(followed(path.text()))) buffer_.fail(error);
   buffer_.write_to(file_.number());
 }
 
@@ -145,13 +137,21 @@ void OutputFile::commit() {
   if (const int error = file_.finish()) buffer_.fail(error);
 }
 
-void write_stdout(std::string_view text, const TextStyle& style) {
+void OutputFile::write(const std::function<void(std::ostream&)>& content) {
+  try {
+    content(stream());
+    commit();
+  } catch (const ClosedOutput&) {
+  }
+}
+
+bool write_stdout(std::string_view text, const TextStyle& style) {
   const std::string said = terminal_text(text, style);
   if (command_host() != nullptr) {
     command_host()->output() << said;
-  } else if (!write_all(STDOUT_FILENO, said)) {
-    fail_stdout(errno);
+    return true;
   }
+  return write_all(STDOUT_FILENO, said) || has_reader(errno);
 }
 
 void tell_written(const OutputPath& path, std::string_view what) {

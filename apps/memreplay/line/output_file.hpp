@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -139,6 +140,8 @@ class OutputFile {
 
   std::ostream& stream();
   void commit();
+  /// All of a known answer, and commits it. That nobody reads standard output is no error.
+  void write(const std::function<void(std::ostream&)>& content);
 
  private:
   TargetFile file_;
@@ -148,8 +151,8 @@ class OutputFile {
 };
 
 /// Text for people leaves the program through these two, as terminal_text has it.
-/// Throws ClosedOutput when nobody reads it, UsageError when the disk is full.
-void write_stdout(std::string_view text, const TextStyle& style);
+/// False where nobody reads it. Throws UsageError when the disk is full.
+bool write_stdout(std::string_view text, const TextStyle& style);
 /// What was written to `path` ("CSV"), with its size, on standard output; nothing where that has
 /// the content, or the command has a host.
 void tell_written(const OutputPath& path, std::string_view what);

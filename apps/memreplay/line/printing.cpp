@@ -57,8 +57,9 @@ void Printer::print_parts(const ReportParts& parts, bool text_on_stdout) {
           fmt::format("{} writes a table, and this answer has none", file.format->option));
     }
     const std::string written = file.format->write(parts);
-    files_[i].stream() << (for_terminal(file) ? terminal_text(written, style_of(file)) : written);
-    files_[i].commit();
+    files_[i].write([&](std::ostream& out) {
+      out << (for_terminal(file) ? terminal_text(written, style_of(file)) : written);
+    });
   }
   if (text_on_stdout && shows_text()) {
     const TextStyle style = terminal_style(options_.colour);

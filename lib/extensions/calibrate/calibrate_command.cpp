@@ -72,10 +72,7 @@ int run_calibrate(const Command& command, const std::vector<std::string>& argume
       answer(*devices.front().memory, asked.question, progress.control());
   progress.clear();
   const bool finished = answered.calibration.finished;
-  if (output && finished) {
-    output->stream() << to_json(answered);
-    output->commit();
-  }
+  if (output && finished) output->write([&](std::ostream& out) { out << to_json(answered); });
   if (!asked.quiet && !asked.output.is_stdout()) {
     const TextStyle style = terminal_style(asked.colour);
     write_stdout(to_text(answered, style), style);

@@ -129,8 +129,7 @@ std::deque<OutputFile> open_placements(const PlanCommand& asked, std::size_t dev
 void write_files(const PlanCommand& asked, PlanAnswer& answer, std::deque<OutputFile>& files) {
   for (std::size_t i = 0; i < std::min(files.size(), answer.devices.size()); ++i) {
     answer.devices[i].placements = asked.placements.of_run(i + 1).text();
-    write_placements(answer.devices[i], files[i].stream());
-    files[i].commit();
+    files[i].write([&](std::ostream& out) { write_placements(answer.devices[i], out); });
   }
 }
 
@@ -162,10 +161,7 @@ int run_plan(const Command& command, const std::vector<std::string>& arguments) 
   PlanAnswer answered = answer(inputs, asked.question, progress.control());
   progress.clear();
   write_files(asked, answered, files);
-  if (page) {
-    write_page(answered, page->stream());
-    page->commit();
-  }
+  if (page) page->write([&](std::ostream& out) { write_page(answered, out); });
   printer.print(answered, !asked.placements.is_stdout() && !asked.page.is_stdout());
   if (answered.interrupted) return kInterrupted;
   return answered.all_fit() ? kDone : kAnswerIsNo;

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <iostream>
 
@@ -134,8 +133,8 @@ std::vector<std::string> command_of(const RecordCommand& asked) {
 
 /// Each of several ranks may have its own `record`, in one folder.
 bool is_a_rank() {
-  return std::ranges::any_of(std::array{"RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK"},
-                             [](const char* variable) { return std::getenv(variable) != nullptr; });
+  const auto variables = {"RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK"};
+  return std::ranges::any_of(variables, [](const char* one) { return std::getenv(one); });
 }
 
 /// What must go together, and what the options leave open.
@@ -217,9 +216,11 @@ void explain(const RecordAnswer& answered) {
   for (const RecordedProcess& process : answered.processes) {
     const bool all_refused = process.virtual_gpu && process.virtual_gpu->refusals >= process.ooms;
     if (process.ooms == 0 || process.path.empty() || all_refused) continue;
-    write_stdout("\n", terminal_style());
     const Command& command = command_named("explain");
-    command.run(command, {process.path});
+    try {
+      if (write_stdout("\n", terminal_style())) command.run(command, {process.path});
+    } catch (const ClosedOutput&) {
+    }
     return;
   }
 }
@@ -245,11 +246,10 @@ bool tell_failures(const RecordAnswer& answered) {
 
 int run_sweep(const RecordCommand& asked, const Cache& cache, Printer& printer) {
   Progress progress(asked.reports.quiet);
-  const bool told = !asked.reports.quiet;
   const SweepAnswer answered = answer(
       asked.question, *asked.sweep, cache, progress.control(), [&](const std::string& value) {
         progress.clear();
-        if (told) write_stderr(fmt::format("{}={}", asked.sweep->name, value));
+        if (!asked.reports.quiet) write_stderr(fmt::format("{}={}", asked.sweep->name, value));
       });
   progress.clear();
   printer.print(answered);

@@ -7,6 +7,8 @@
 
 namespace memreplay {
 
+// The front has read everything; the page is opened before the search, which may take minutes, so
+// that a name that cannot be written is refused at once.
 int find_value(const FitCommand& asked, const Inputs& inputs, Printer& printer,
                Progress& progress) {
   std::optional<OutputFile> page;
@@ -20,10 +22,7 @@ int find_value(const FitCommand& asked, const Inputs& inputs, Printer& printer,
                               .plotted = asked.plot};
   const FindAnswer answered = answer(inputs, question, progress.control());
   progress.clear();
-  if (page) {
-    write_page(answered, page->stream());
-    page->commit();
-  }
+  if (page) page->write([&](std::ostream& out) { write_page(answered, out); });
   printer.print(answered, !asked.page.is_stdout());
   if (answered.interrupted) return kInterrupted;
   return answered.all_fit() ? kDone : kAnswerIsNo;
