@@ -1,6 +1,7 @@
 """memreplay record, of programs with what stands for torch."""
 import os
 import pathlib
+import re
 import signal
 import stat
 import subprocess
@@ -16,6 +17,15 @@ PROGRAM = os.environ["MEMREPLAY_PROGRAM"]
 SNAPSHOT = ROOT / "traces/torch/gpt_train_oom.pickle"
 
 USES_CUDA = "import torch; torch.cuda.init()\n"
+# What comes while the recording is written: a launcher sends a signal after that of the terminal.
+WHILE_WRITING = """import pickle
+dump = pickle.dump
+def interrupted(*arguments):
+    os.kill(os.getpid(), signal.{0})
+    dump(*arguments)
+    os.kill(os.getpid(), signal.{0})
+pickle.dump = interrupted
+"""
 RUNS_OUT = "import torch; torch.cuda.allocate_too_much()\n"
 # For its input, a little at a time: Python sees a signal that comes right before it blocks only behind that.
 WAITS = """import select, torch; torch.cuda.init()
@@ -218,6 +228,43 @@ class Record(unittest.TestCase):
         self.assertEqual(running.returncode, 130)
         self.assertIn("finally", out)
         self.assert_recorded()
+
+    def test_a_signal_while_it_is_written_waits(self):
+        for ends in ("", "os.kill(os.getpid(), signal.SIGTERM)\n"):
+            for name, status in (("SIGTERM", 143), ("SIGHUP", 129)):
+                with self.subTest(ends=ends, name=name):
+                    done = self.record(USES_CUDA + WHILE_WRITING.format(name) + ends)
+                    self.assertEqual((done.returncode, done.stderr), (status, ""))
+                    self.assert_recorded()
+                    (self.folder / "recording.pickle").unlink()
+        done = self.record(USES_CUDA + WHILE_WRITING.format("SIGINT"))
+        self.assertIn("KeyboardInterrupt", done.stderr)
+        self.assert_recorded()
+
+    def test_an_own_handler_while_it_is_written_waits_too(self):
+        own = "signal.signal(signal.SIGTERM, lambda *_: (print('own', flush=True), os._exit(4)))\n"
+        done = self.record(own + USES_CUDA + WHILE_WRITING.format("SIGTERM"))
+        self.assertEqual((done.returncode, done.stdout.count("own\n")), (4, 1), done.stderr)
+        self.assert_recorded()
+        (self.folder / "recording.pickle").unlink()
+        ignored = "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+        done = self.record(ignored + USES_CUDA + WHILE_WRITING.format("SIGHUP"))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assert_recorded()
+
+    def test_a_full_disk_ends_the_recording_and_not_the_program(self):
+        # A limit on the size of files: of the recording, then of what the process tells too.
+        for limit, why in ((4096, "cannot write the snapshot: [Errno 27] File too large"),
+                           (8, "it was cut off while it told what it did; is the disk full?")):
+            with self.subTest(limit):
+                full = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
+                done = self.record(full + USES_CUDA + "print('goes on')\n")
+                self.assertIn("goes on", done.stdout)
+                self.assertRegex(done.stderr.splitlines()[-1], rf"^memreplay: process \d+: {re.escape(why)}$")
+                self.assertNotIn("Traceback", done.stderr)
+                self.assertNotIn("Nothing was recorded", done.stdout)
+                self.assertEqual(done.returncode, 2)
+                self.assertEqual(self.files(), [])
 
     def wait_for_a_file(self, ending):
         """In the folder where processes leave them."""

@@ -40,6 +40,8 @@ def _record(asked):
                  "own_switches": recorder.own_switches}
         if recorder.torch_error is not None:
             facts["torch_error"] = recorder.torch_error
+        if recorder.write_error is not None:
+            facts["write_error"] = recorder.write_error
         if memreplay_recorder.launched_rank() is not None:
             facts["rank"] = memreplay_recorder.launched_rank()
         if gpu and recorder.process is not None:

@@ -43,6 +43,31 @@ def say(text):
         print(text, file=sys.stderr, flush=True)
 
 
+ENDING = (signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGUSR1)
+
+
+@contextlib.contextmanager
+def signals_wait():
+    """What would end the program in the middle, or begin once more, comes when this is done: launchers and terminals
+    send more than one signal."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came = set()
+    # A handler that is not Python's (None) cannot be put back.
+    handlers = {number: signal.signal(number, lambda number, _: came.add(number))
+                for number in ENDING if signal.getsignal(number) not in (None, signal.SIG_IGN)}
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        signal.pthread_sigmask(signal.SIG_BLOCK, came)
+        for number in came:
+            signal.raise_signal(number)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, came)
+
+
 class Recorder:
     """Switches the history on, and writes it: at an OOM, on a signal, at a step, at the end.
 
@@ -58,13 +83,14 @@ class Recorder:
         self.torch_error = None  # why it is not there, though it was asked for
         self.process = None      # that used CUDA
         self.written = False
+        self.write_error = None  # of the last snapshot
         self.ooms = self.steps = 0
         self.pinned = 0          # entries of pinned memory in what was written
         self.own_switches = 0    # of the history by the program, while it is recorded
         self._path = path if callable(path) else lambda: path
         self._before_import, self._on_begin = before_import, on_begin
         self._normalise, self._on_change, self._on_finish = normalise, on_change, on_finish
-        self._on = self._finished = False
+        self._on = self._finished = self._untold = False
         self._switch_history = None
         self._settings = []      # (time in microseconds, configuration): what held at first, what was passed since
         self._main_holders = 0
@@ -172,8 +198,14 @@ class Recorder:
             say(f"memreplay: cannot {'see out of memory' if self._on else 'record'}: {error}")
 
     def _changed(self):
-        if self._on_change:
+        if not self._on_change:
+            return
+        try:
             self._on_change(self)
+        except OSError as error:  # a full disk; the program is to run
+            if not self._untold:
+                say(f"memreplay: record is not told of process {os.getpid()}: {error}")
+            self._untold = True
 
     def _out_of_memory(self, *_):
         self.ooms += 1
@@ -209,8 +241,11 @@ class Recorder:
 
     def write(self, *_):
         """The snapshot as a file that is complete whenever it is there."""
-        if os.getpid() != self.process:
-            return
+        if os.getpid() == self.process:
+            with signals_wait():
+                self._write()
+
+    def _write(self):
         path = self.path
         try:
             snapshot = self.torch.cuda.memory._snapshot()
@@ -231,15 +266,19 @@ class Recorder:
                 except BaseException:
                     os.unlink(file.name)
                     raise
-            self.written = True
+            self.written, self.write_error = True, None
             self._changed()
         except Exception as error:
-            say(f"memreplay: {path}: cannot write the snapshot: {error}")
+            self.write_error = f"cannot write the snapshot: {error}"
+            say(f"memreplay: {path}: {self.write_error}")
 
     def finish(self, at_exit=False):
         """At the end of the program, however it ends."""
-        if self._finished or os.getpid() != (self.process or os.getpid()):
-            return
+        with signals_wait():
+            if not self._finished and os.getpid() == (self.process or os.getpid()):
+                self._finish(at_exit)
+
+    def _finish(self, at_exit):
         self._finished = True
         if self._on:
             if at_exit:

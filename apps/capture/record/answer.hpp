@@ -111,6 +111,7 @@ struct RecordedProcess {
   std::optional<std::uint64_t> rank;  ///< given by a launcher
   std::string torch;                  ///< its version; empty: unknown, or it did not load
   std::string torch_error;            ///< why it did not load; empty: it did
+  std::string write_error;            ///< why it has none, or an old one
   bool used_cuda = false;
   std::uint64_t ooms = 0;
   std::uint64_t steps = 0;         ///< steps of optimisers, where they were counted

@@ -80,7 +80,8 @@ std::string nothing_sentence(const RecordAnswer& answer) {
   }
   if (answer.processes.empty()) {
     return "Nothing was recorded: no process imported torch. A Python started with -S cannot be "
-           "recorded, nor one that a static or setuid program starts without its environment.";
+           "recorded, nor one that a static or setuid program starts without its environment, nor "
+           "one under a memreplay record of its own.";
   }
   const auto has_loaded = [](const RecordedProcess& one) { return one.torch_error.empty(); };
   if (std::ranges::none_of(answer.processes, has_loaded)) {

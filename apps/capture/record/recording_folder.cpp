@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/system_calls.hpp"
 #include "core/text.hpp"
 #include "record/answer.hpp"
 #include "trace/json/json_node.hpp"
@@ -51,25 +52,22 @@ VirtualFacts virtual_facts(const JsonNode& node) {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kRank = "{rank}";
+constexpr const char* kCutOff = "it was cut off while it told what it did; is the disk full?";
 
 [[noreturn]] void refuse(const std::string& target, int error) {
   throw UsageError(fmt::format("{}: cannot be written: {}", target, std::strerror(error)));
 }
 
-/// Where a recording of this name will stand: links are followed.
+/// Where a recording of this name will stand.
 fs::path place_of(const std::string& target) {
   if (fs::is_directory(target)) refuse(target, EISDIR);
-  const bool is_link = fs::is_symlink(target);
-  if (!fs::exists(target)) {
-    if (!is_link) return target;
-    throw UsageError(
-        fmt::format("{}: a link to what is not there; expected a file, or a link to one", target));
-  }
-  if (!fs::is_regular_file(target)) {
+  const fs::path place = followed(target);
+  if (!fs::exists(place)) return place;
+  if (!fs::is_regular_file(place)) {
     throw UsageError(fmt::format("{}: a device or a pipe; expected the name of a file", target));
   }
   if (::access(target.c_str(), W_OK) != 0) refuse(target, errno);
-  return is_link ? fs::canonical(target) : fs::path(target);
+  return place;
 }
 
 /// Anything else in the folder is somebody else's, such as what the program wrote there.
@@ -123,21 +121,25 @@ std::string RecordingFolder::name_of(const RecordedProcess& process, bool alone)
 
 std::vector<RecordedProcess> RecordingFolder::collect() {
   std::vector<RecordedProcess> processes;
-  std::set<fs::path> recordings;
+  std::set<fs::path> recordings, untold;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(path_, error)) {
     if (!is_of_a_process(entry.path())) continue;
     if (entry.path().extension() == ".pickle") recordings.insert(entry.path().stem());
+    if (entry.path().extension() == ".told") untold.insert(entry.path().stem());
     if (entry.path().extension() == ".json") processes.push_back(told_in(entry.path()));
   }
   if (error) throw InputError(path_.string(), "", "cannot be read: " + error.message());
-  // One that was killed told nothing; its recording is that of the last OOM, signal or step.
-  for (const fs::path& pid : recordings) {
+  const auto process_of = [&](const fs::path& pid) -> RecordedProcess& {
     const std::uint64_t number = *parse_whole(pid.string());
-    const auto is_it = [&](const RecordedProcess& process) { return process.pid == number; };
-    if (std::ranges::none_of(processes, is_it)) {
-      processes.push_back({.pid = number, .used_cuda = true});
-    }
+    const auto known = std::ranges::find(processes, number, &RecordedProcess::pid);
+    return known == processes.end() ? processes.emplace_back(RecordedProcess{.pid = number})
+                                    : *known;
+  };
+  // One that was killed told nothing; its recording is that of the last OOM, signal or step.
+  for (const fs::path& pid : recordings) process_of(pid).used_cuda = true;
+  for (const fs::path& pid : untold) {
+    if (!recordings.contains(pid)) process_of(pid).write_error = kCutOff;
   }
   std::ranges::sort(processes, {}, [](const auto& one) { return std::pair(one.rank, one.pid); });
   std::set<std::string> used;
@@ -172,6 +174,7 @@ RecordedProcess told_in(const std::filesystem::path& file) {
                           .pinned = node.at("pinned").whole(),
                           .own_switches = node.at("own_switches").whole()};
   if (node.has("torch_error")) process.torch_error = node.at("torch_error").text();
+  if (node.has("write_error")) process.write_error = node.at("write_error").text();
   if (node.has("rank")) process.rank = node.at("rank").whole();
   if (node.has("virtual")) process.virtual_gpu = virtual_facts(node.at("virtual"));
   return process;

@@ -1,5 +1,7 @@
 #include "record/session.hpp"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -123,6 +125,10 @@ RecordAnswer answer(const RecordQuestion& question, const Cache& cache, const Co
   } catch (const InputError& error) {
     answered.failed = {error.what()};
     answered.left = folder.path().string();
+  }
+  for (const RecordedProcess& process : answered.processes) {
+    if (process.write_error.empty()) continue;
+    answered.failed.push_back(fmt::format("process {}: {}", process.pid, process.write_error));
   }
   answered.running = capture::running_in(folder.path());
   if (!answered.running.empty()) {

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view kVirtual = R"({
  "pid": 5, "torch": "2.15.0", "used_cuda": 1, "ooms": 2, "steps": 0, "pinned": 7, "own_switches": 2, "rank": 3,
+ "write_error": "no space",
  "virtual": {"reads": 4, "read_at": [{"file": "a.py", "line": 12, "function": "f", "times": 4}],
   "workspaces": [{"function": "g", "times": 2, "largest_bytes": 99}],
   "cudnn": {"version": "9.19.0", "graphs": 3, "unanswered": 1, "why": "w",
@@ -41,6 +42,7 @@ TEST(Told, IsWhatAProcessWrote) {
   EXPECT_EQ(process.ooms, 2);
   EXPECT_EQ(process.pinned, 7);
   EXPECT_EQ(process.rank, 3);
+  EXPECT_EQ(process.write_error, "no space");
   const VirtualFacts& facts = process.virtual_gpu.value();
   EXPECT_EQ(facts.reads, 4);
   EXPECT_EQ(facts.oldest_code, 75);
@@ -118,6 +120,23 @@ class RecordingFolderTest : public testing::Test {
   using Files = std::map<std::string, std::string>;
   TemporaryFolder home;
 };
+
+TEST_F(RecordingFolderTest, KnowsWhoWasCutOffWhileItTold) {
+  RecordingFolder folder(target("run.pickle"));
+  process(folder, 12);
+  leave(folder, "12.told", "");  // its recording is whole
+  tell(folder, 13);
+  leave(folder, "13.told", "");
+  leave(folder, "14.told", "{");
+  const auto processes = folder.collect();
+  ASSERT_EQ(processes.size(), 3);
+  EXPECT_EQ(processes[0].write_error, "");
+  for (const int one : {1, 2}) {
+    EXPECT_EQ(processes[one].pid, 12 + one);
+    EXPECT_TRUE(processes[one].write_error.starts_with("it was cut off"));
+  }
+  EXPECT_EQ(files(), (Files{{"run.pickle", "12"}}));
+}
 
 TEST_F(RecordingFolderTest, GivesOneRecordingTheNameThatWasAskedFor) {
   RecordingFolder folder(target("run.pickle"));
