@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <filesystem>
@@ -38,7 +39,9 @@ struct NoAnswer : std::runtime_error {
 
 class Library {
  public:
-  explicit Library(const std::string& folder) {
+  Library(const std::string& folder, const std::string& driver) {
+    // Whoever opens libcuda.so.1 from here on has this one, by its name.
+    if (!driver.empty()) ::dlopen(driver.c_str(), RTLD_NOW);
     const std::string path = (std::filesystem::path(folder) / "libcudnn.so.9").string();
     library_ = ::dlopen(path.c_str(), RTLD_NOW);
     if (library_ == nullptr) throw NoAnswer(::dlerror());
@@ -178,40 +181,70 @@ std::vector<int> notes(const Library& library, Descriptor engine, int name, int 
   return all;
 }
 
-/// A word of the answer; unset where there is no plan.
-std::optional<std::string> planned(const Library& library, Descriptor configuration,
-                                   Descriptor device) {
+/// Unset where there is no plan.
+std::optional<std::int64_t> planned_workspace(const Library& library, Descriptor configuration,
+                                              Descriptor device) {
   Descriptors made(library);
   const Descriptor plan = made.create(kind::kPlan);
+  std::int64_t workspace = 0;
   try {
     library.set(plan, attribute::kPlanConfiguration, type::kDescriptor, 1, &configuration);
     library.set(plan, attribute::kPlanDevice, type::kDescriptor, 1, &device);
     library.finalize(plan);
+    library.get(plan, attribute::kPlanWorkspace, type::kInt64, 1, &workspace);
   } catch (const NoAnswer&) {
     return std::nullopt;
   }
-  std::int64_t workspace = 0;
-  library.get(plan, attribute::kPlanWorkspace, type::kInt64, 1, &workspace);
+  return workspace;
+}
+
+/// A word of the answer; unset where there is no plan.
+std::optional<std::string> planned(const Library& library, Descriptor configuration,
+                                   Descriptor device) {
+  Descriptors made(library);
   Descriptor engine = made.create(kind::kEngine);
   library.get(configuration, attribute::kConfiguredEngine, type::kDescriptor, 1, &engine);
+  const auto behaviour = notes(library, engine, attribute::kBehaviourNotes, type::kBehaviourNote);
+  // A plan of what is compiled takes seconds; its configuration states the same.
+  constexpr int kRuntimeCompilation = 0;
+  std::optional<std::int64_t> workspace = 0;
+  if (std::ranges::count(behaviour, kRuntimeCompilation) > 0) {
+    library.get(configuration, attribute::kConfiguredWorkspace, type::kInt64, 1, &*workspace);
+  } else {
+    workspace = planned_workspace(library, configuration, device);
+  }
+  if (!workspace) return std::nullopt;
   std::int64_t index = 0;
   library.get(engine, attribute::kEngineIndex, type::kInt64, 1, &index);
   return fmt::format(
-      "{}:{}:{}:{}", index, workspace,
+      "{}:{}:{}:{}", index, *workspace,
       fmt::join(notes(library, engine, attribute::kNumericalNotes, type::kNumericalNote), ","),
-      fmt::join(notes(library, engine, attribute::kBehaviourNotes, type::kBehaviourNote), ","));
+      fmt::join(behaviour, ","));
 }
 
 class Answers {
  public:
-  explicit Answers(const std::string& folder) : library_(folder) {}
+  Answers(const std::string& folder, const std::string& driver) : library_(folder, driver) {}
 
   std::string to(std::string_view question) {
     const auto mode = static_cast<int>(number(taken(question, '\t')));
-    Descriptor device = device_of(taken(question, '\t'));
+    const Descriptor device = device_of(taken(question, '\t'));
     Descriptors made(library_);
     make_graph(library_, question, made);
-    Descriptor graph = made.last();
+    const Descriptor graph = made.last();
+    const std::string engines = engines_of(made, graph, mode, device);
+    // A mode may know none where another does; a graph that none knows is not for here.
+    constexpr int kInstant = 0, kFallback = 2;
+    if (engines.empty() && engines_of(made, graph, kInstant, device).empty() &&
+        engines_of(made, graph, kFallback, device).empty()) {
+      throw NoAnswer(fmt::format("cuDNN {} has no engine for it", library_.version()));
+    }
+    return "ok " + library_.version() + engines;
+  }
+
+ private:
+  /// A word for each, after a space.
+  std::string engines_of(Descriptors& made, Descriptor graph, int mode, Descriptor device) {
     const Descriptor heuristic = made.create(kind::kHeuristic);
     library_.set(heuristic, attribute::kHeuristicGraph, type::kDescriptor, 1, &graph);
     library_.set(heuristic, attribute::kHeuristicMode, type::kMode, 1, &mode);
@@ -225,16 +258,15 @@ class Answers {
     const std::int64_t given = count == 0 ? 0
                                           : library_.get(heuristic, attribute::kHeuristicResults,
                                                          type::kDescriptor, count, results.data());
-    std::string answer = "ok " + library_.version();
+    std::string words;
     for (std::int64_t i = 0; i < given; ++i) {
       if (const auto word = planned(library_, results[static_cast<std::size_t>(i)], device)) {
-        answer += ' ' + *word;
+        words += ' ' + *word;
       }
     }
-    return answer;
+    return words;
   }
 
- private:
   /// Made once for each card, and kept.
   Descriptor device_of(std::string_view json) {
     const auto known = devices_.find(json);
@@ -258,12 +290,13 @@ std::string in_one_line(std::string text) {
 
 }  // namespace
 
-void answer_graphs(const std::string& folder, std::istream& questions, std::ostream& answers) {
+void answer_graphs(const std::string& folder, const std::string& driver, std::istream& questions,
+                   std::ostream& answers) {
   std::optional<Answers> library;
   for (std::string question; std::getline(questions, question);) {
     std::string answer;
     try {
-      if (!library) library.emplace(folder);
+      if (!library) library.emplace(folder, driver);
       answer = library->to(question);
     } catch (const std::exception& error) {
       answer = "error " + in_one_line(error.what());

@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "files/files.hpp"
 #include "folders/cache.hpp"
 #include "line/command_line.hpp"
 #include "line/commands.hpp"
@@ -282,11 +283,12 @@ int run_record(const Command& command, const std::vector<std::string>& arguments
   if (!asked.recover.empty()) {
     return print(recover(asked.recover, asked.question.output), printer);
   }
+  Cache cache;
   if (!asked.ask_cudnn.empty()) {
-    answer_graphs(asked.ask_cudnn, std::cin, std::cout);
+    const auto driver = embedded_folder(cache) / "memreplay_driver.so";
+    answer_graphs(asked.ask_cudnn, driver.string(), std::cin, std::cout);
     return kDone;
   }
-  Cache cache;
   if (!cache.note().empty()) write_stderr(cache.note());
   if (!asked.prepare.empty()) {
     write_stdout(

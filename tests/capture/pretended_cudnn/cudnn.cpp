@@ -1,5 +1,7 @@
 // A cuDNN that answers without a device: three engines for every graph, of which the second has no
 // plan. What PRETENDED_CUDNN says it does instead.
+#include <dlfcn.h>
+
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -27,6 +29,25 @@ constexpr int kGraph = 15;
 constexpr int kDevice = 38;
 constexpr int kDescriptorType = 15;
 constexpr std::int64_t kEngines = 3;
+constexpr int kMode = 200;
+constexpr int kPreferred = 3;
+
+/// Those that are compiled for a graph are there only where what was compiled can be loaded.
+bool can_load() {
+  void* const driver = ::dlopen("libcuda.so.1", RTLD_NOW);
+  if (driver == nullptr) return false;
+  const auto load = reinterpret_cast<int (*)(void**)>(::dlsym(driver, "cuLibraryLoadData"));
+  void* library = nullptr;
+  return load != nullptr && load(&library) == 0 && library != nullptr;
+}
+
+std::int64_t engines_for(const Descriptor& heuristic) {
+  int mode = 0;
+  std::memcpy(&mode, heuristic.values.at(kMode).data(), sizeof mode);
+  const bool has_none = told("has none") || (told("has none preferred") && mode == kPreferred) ||
+                        (told("compiles") && !can_load());
+  return has_none ? 0 : kEngines;
+}
 
 }  // namespace
 
@@ -79,10 +100,15 @@ int cudnnBackendGetAttribute(void* descriptor, int name, int, std::int64_t room,
     *static_cast<std::int64_t*>(elements) = number;
   };
   if (name == 202) {
-    *count = kEngines;
+    *count = engines_for(of);
     for (std::int64_t i = 0; i < room; ++i) static_cast<Descriptor**>(elements)[i]->engine = i;
   } else if (name == 300) {
     (*static_cast<Descriptor**>(elements))->engine = of.engine;
+  } else if (name == 303) {
+    give_number(1000 * (of.engine + 1) + 1);
+  } else if (name == 1305 && told("compiles")) {
+    *count = 1;
+    if (room >= 1) *static_cast<int*>(elements) = 0;
   } else if (name == 402) {
     give_number(1000 * (of.engine + 1));
   } else if (name == 1301) {

@@ -16,10 +16,11 @@ namespace {
 const std::string kFolder = std::filesystem::path(MEMREPLAY_PRETENDED_CUDNN).parent_path();
 const std::string kCard = R"({"warpSize":32})";
 
-std::string answers_to(const std::string& questions, const std::string& folder = kFolder) {
+std::string answers_to(const std::string& questions, const std::string& folder = kFolder,
+                       const std::string& driver = "") {
   std::istringstream asked(questions);
   std::ostringstream answered;
-  answer_graphs(folder, asked, answered);
+  answer_graphs(folder, driver, asked, answered);
   return answered.str();
 }
 
@@ -29,6 +30,22 @@ TEST(CudnnLibrary, NamesTheEnginesThatHaveAPlan) {
       "15 801:15:1:0;";
   EXPECT_EQ(answers_to("0\t" + kCard + "\t" + graph + "\n"),
             "ok 9.19.0 40:1000:2,5: 42:3000:2,5:\n");
+}
+
+TEST(CudnnLibrary, ThatHasNoEngineInAnyModeDoesNotAnswer) {
+  const std::string asked = "3\t" + kCard + "\t15;\n";
+  ::setenv("PRETENDED_CUDNN", "has none", 1);
+  EXPECT_EQ(answers_to(asked), "error cuDNN 9.19.0 has no engine for it\n");
+  ::setenv("PRETENDED_CUDNN", "has none preferred", 1);
+  EXPECT_EQ(answers_to(asked), "ok 9.19.0\n");
+  ::unsetenv("PRETENDED_CUDNN");
+}
+
+TEST(CudnnLibrary, FindsADriverForWhatItCompilesAndPlansNothingOfIt) {
+  ::setenv("PRETENDED_CUDNN", "compiles", 1);
+  EXPECT_EQ(answers_to("3\t" + kCard + "\t15;\n", kFolder, MEMREPLAY_CUDNN_DRIVER),
+            "ok 9.19.0 40:1001:2,5:0 41:2001:2,5:0 42:3001:2,5:0\n");
+  ::unsetenv("PRETENDED_CUDNN");
 }
 
 TEST(CudnnLibrary, AnswersEachQuestionWithOneLine) {
@@ -134,6 +151,23 @@ TEST(CudnnService, WhoTimesEnginesKeepsTheFirstOrTheLeast) {
         EXPECT_GT(milliseconds(gpu), 3);  // the last of them wants 3,000 bytes
       },
       ";benchmark=least");
+}
+
+TEST(CudnnService, GivesWhatCompilesADriver) {
+  ::setenv("PRETENDED_CUDNN", "compiles", 1);
+  with_the_library([](const Gpu& gpu) {
+    EXPECT_EQ(workspaces(gpu), (std::vector<std::int64_t>{1001, 2001, 3001}));
+  });
+  ::unsetenv("PRETENDED_CUDNN");
+}
+
+TEST(CudnnService, OfWhatHasNoEngineTheModelAnswers) {
+  ::setenv("PRETENDED_CUDNN", "has none", 1);
+  with_the_library([](const Gpu& gpu) {
+    EXPECT_EQ(workspaces(gpu), (std::vector<std::int64_t>{0}));
+    EXPECT_NE(told(gpu).find("cuDNN 9.19.0 has no engine for it"), std::string::npos);
+  });
+  ::unsetenv("PRETENDED_CUDNN");
 }
 
 TEST(CudnnService, OutlivesALibraryThatEndsItsProcess) {
