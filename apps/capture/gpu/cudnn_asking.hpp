@@ -33,6 +33,7 @@ inline constexpr int kConfiguredWorkspace = 303;
 inline constexpr int kConfiguredSharedMemory = 304;
 inline constexpr int kPlanConfiguration = 401;
 inline constexpr int kPlanWorkspace = 402;
+inline constexpr int kPlanAsJson = 405;
 inline constexpr int kPlanDevice = 407;
 inline constexpr int kOperations = 801;
 inline constexpr int kEngineCount = 802;

@@ -22,8 +22,11 @@ using namespace memreplay::gpu::cudnn;
 
 namespace {
 
-/// Our own attribute of an engine's configuration: what its plan asks for.
+/// Our own attributes of an engine's configuration: what its plan asks for, and where it stands
+/// among the answers to a question.
 constexpr int kWorkspaceOfLibrary = -1;
+constexpr int kModeOfLibrary = -2;
+constexpr int kPlaceOfLibrary = -3;
 
 struct Content;
 using Contents = std::vector<std::shared_ptr<Content>>;
@@ -67,6 +70,13 @@ Attribute of_number(std::int64_t number) {
   Attribute made{.count = 1, .bytes = std::vector<char>(sizeof number), .parts = {}};
   std::memcpy(made.bytes.data(), &number, sizeof number);
   return made;
+}
+
+Attribute of_text(const std::string& text) {
+  return {.type = type::kChar,
+          .count = static_cast<std::int64_t>(text.size()),
+          .bytes = {text.begin(), text.end()},
+          .parts = {}};
 }
 
 Attribute of_notes(int type, const std::vector<int>& notes) {
@@ -205,7 +215,11 @@ Attribute heuristic_results(const Content& heuristic) {
     const int mode = number_in(heuristic, attribute::kHeuristicMode);
     if (const auto known = ask_cudnn(mode, GraphText(graph->parts.front()).text())) {
       Contents all;
-      for (const CudnnEngine& engine : *known) all.push_back(configuration(graph, &engine));
+      for (const CudnnEngine& engine : *known) {
+        auto& attributes = all.emplace_back(configuration(graph, &engine))->attributes;
+        attributes[kModeOfLibrary] = of_number(mode);
+        attributes[kPlaceOfLibrary] = of_number(static_cast<std::int64_t>(all.size()) - 1);
+      }
       return of_parts(std::move(all));
     }
   }
@@ -295,6 +309,17 @@ void note_execution(const Content& plan) {
   }
 }
 
+/// By it PyTorch knows the engines that it leaves out.
+std::string plan_as_json(const Content& plan) {
+  const Content* const configured = part_of(&plan, attribute::kPlanConfiguration);
+  const Content* const engine = part_of(configured, attribute::kConfiguredEngine);
+  const Attribute* const graph = engine ? told(*engine, attribute::kEngineGraph) : nullptr;
+  if (!graph || graph->parts.empty() || !told(*configured, kPlaceOfLibrary)) return "{}";
+  const auto place = static_cast<std::size_t>(number_in(*configured, kPlaceOfLibrary));
+  const std::string text = GraphText(graph->parts.front()).text();
+  return ask_cudnn_for_plan(number_in(*configured, kModeOfLibrary), place, text).value_or("{}");
+}
+
 /// Remembered or derived; empty: there are none, as for an engine's knobs and notes.
 Attribute value_of(const Content& content, int name) {
   if (const Attribute* found = told(content, name)) return *found;
@@ -313,6 +338,8 @@ Attribute value_of(const Content& content, int name) {
       workspace_was_modelled("cudnnBackendExecute", workspace);
       return of_number(static_cast<std::int64_t>(workspace));
     }
+    case attribute::kPlanAsJson:
+      return content.kind == kind::kPlan ? of_text(plan_as_json(content)) : Attribute{};
     default:
       return {};
   }

@@ -112,30 +112,41 @@ std::vector<CudnnEngine> engines_in(std::string_view words) {
   return engines;
 }
 
-std::optional<std::vector<CudnnEngine>> asked(int mode, const std::string& graph) {
+// One question at a time.
+std::mutex& asking = *new std::mutex;
+
+/// `what` is the first field of the question.
+std::optional<std::string> asked(const std::string& what, const std::string& graph) {
   static Connection& connection = *new Connection;
-  const auto line = connection.ask(folder_beside_torch + '\t' + std::to_string(mode) + '\t' +
-                                   card_as_json() + '\t' + graph);
+  const auto line =
+      connection.ask(folder_beside_torch + '\t' + what + '\t' + card_as_json() + '\t' + graph);
   std::string_view answer = line ? *line : std::string_view("error nobody answers for cuDNN");
   if (taken(answer, ' ') != "ok") {
     cudnn_was_not_asked(std::string(answer), graph);
     return std::nullopt;
   }
   cudnn_was_asked(std::string(taken(answer, ' ')), graph);
-  return engines_in(answer);
+  return std::string(answer);
 }
 
 }  // namespace
 
 std::optional<std::vector<CudnnEngine>> ask_cudnn(int mode, const std::string& graph) {
   if (settings().cudnn.empty()) return std::nullopt;
-  static std::mutex& mutex = *new std::mutex;
   static auto& known =
       *new std::map<std::pair<int, std::string>, std::optional<std::vector<CudnnEngine>>>;
-  const std::lock_guard lock(mutex);
-  const auto found = known.find({mode, graph});
-  if (found != known.end()) return found->second;
-  return known[{mode, graph}] = asked(mode, graph);
+  const std::lock_guard lock(asking);
+  const auto [found, is_new] = known.try_emplace({mode, graph});
+  if (is_new) {
+    if (const auto words = asked(std::to_string(mode), graph)) found->second = engines_in(*words);
+  }
+  return found->second;
+}
+
+std::optional<std::string> ask_cudnn_for_plan(int mode, std::size_t place,
+                                              const std::string& graph) {
+  const std::lock_guard lock(asking);
+  return asked(std::to_string(mode) + '#' + std::to_string(place), graph);
 }
 
 }  // namespace memreplay::gpu

@@ -20,4 +20,9 @@ struct CudnnEngine {
 /// cudnnBackendHeurMode_t, `graph` as record/cudnn_library.hpp has it. Asked once for each.
 std::optional<std::vector<CudnnEngine>> ask_cudnn(int mode, const std::string& graph);
 
+/// What the library says, as JSON, of the plan of the engine at this place of those; unset where it
+/// does not.
+std::optional<std::string> ask_cudnn_for_plan(int mode, std::size_t place,
+                                              const std::string& graph);
+
 }  // namespace memreplay::gpu

@@ -181,21 +181,36 @@ std::vector<int> notes(const Library& library, Descriptor engine, int name, int 
   return all;
 }
 
+Descriptor plan_of(const Library& library, Descriptor configuration, Descriptor device,
+                   Descriptors& made) {
+  const Descriptor plan = made.create(kind::kPlan);
+  library.set(plan, attribute::kPlanConfiguration, type::kDescriptor, 1, &configuration);
+  library.set(plan, attribute::kPlanDevice, type::kDescriptor, 1, &device);
+  library.finalize(plan);
+  return plan;
+}
+
 /// Unset where there is no plan.
 std::optional<std::int64_t> planned_workspace(const Library& library, Descriptor configuration,
                                               Descriptor device) {
   Descriptors made(library);
-  const Descriptor plan = made.create(kind::kPlan);
   std::int64_t workspace = 0;
   try {
-    library.set(plan, attribute::kPlanConfiguration, type::kDescriptor, 1, &configuration);
-    library.set(plan, attribute::kPlanDevice, type::kDescriptor, 1, &device);
-    library.finalize(plan);
+    const Descriptor plan = plan_of(library, configuration, device, made);
     library.get(plan, attribute::kPlanWorkspace, type::kInt64, 1, &workspace);
   } catch (const NoAnswer&) {
     return std::nullopt;
   }
   return workspace;
+}
+
+std::string plan_as_json(const Library& library, Descriptor configuration, Descriptor device) {
+  Descriptors made(library);
+  const Descriptor plan = plan_of(library, configuration, device, made);
+  const std::int64_t room = library.count(plan, attribute::kPlanAsJson, type::kChar);
+  std::string json(static_cast<std::size_t>(room), '\0');
+  library.get(plan, attribute::kPlanAsJson, type::kChar, room, json.data());
+  return json.c_str();
 }
 
 /// A word of the answer; unset where there is no plan.
@@ -227,24 +242,34 @@ class Answers {
   Answers(const std::string& folder, const std::string& driver) : library_(folder, driver) {}
 
   std::string to(std::string_view question) {
-    const auto mode = static_cast<int>(number(taken(question, '\t')));
+    std::string_view place = taken(question, '\t');
+    const auto mode = static_cast<int>(number(taken(place, '#')));
     const Descriptor device = device_of(taken(question, '\t'));
     Descriptors made(library_);
     make_graph(library_, question, made);
     const Descriptor graph = made.last();
-    const std::string engines = engines_of(made, graph, mode, device);
+    const std::vector<Engine> engines = engines_of(made, graph, mode, device);
     // A mode may know none where another does; a graph that none knows is not for here.
     constexpr int kInstant = 0, kFallback = 2;
     if (engines.empty() && engines_of(made, graph, kInstant, device).empty() &&
         engines_of(made, graph, kFallback, device).empty()) {
       throw NoAnswer(fmt::format("cuDNN {} has no engine for it", library_.version()));
     }
-    return "ok " + library_.version() + engines;
+    std::string answer = "ok " + library_.version();
+    if (!place.empty()) {
+      const Engine& engine = engines.at(static_cast<std::size_t>(number(place)));
+      return answer + ' ' + plan_as_json(library_, engine.configuration, device);
+    }
+    for (const Engine& engine : engines) answer += ' ' + engine.word;
+    return answer;
   }
 
  private:
-  /// A word for each, after a space.
-  std::string engines_of(Descriptors& made, Descriptor graph, int mode, Descriptor device) {
+  struct Engine {
+    Descriptor configuration;
+    std::string word;
+  };
+  std::vector<Engine> engines_of(Descriptors& made, Descriptor graph, int mode, Descriptor device) {
     const Descriptor heuristic = made.create(kind::kHeuristic);
     library_.set(heuristic, attribute::kHeuristicGraph, type::kDescriptor, 1, &graph);
     library_.set(heuristic, attribute::kHeuristicMode, type::kMode, 1, &mode);
@@ -258,13 +283,14 @@ class Answers {
     const std::int64_t given = count == 0 ? 0
                                           : library_.get(heuristic, attribute::kHeuristicResults,
                                                          type::kDescriptor, count, results.data());
-    std::string words;
+    std::vector<Engine> engines;
     for (std::int64_t i = 0; i < given; ++i) {
-      if (const auto word = planned(library_, results[static_cast<std::size_t>(i)], device)) {
-        words += ' ' + *word;
+      const Descriptor configuration = results[static_cast<std::size_t>(i)];
+      if (const auto word = planned(library_, configuration, device)) {
+        engines.push_back({configuration, *word});
       }
     }
-    return words;
+    return engines;
   }
 
   /// Made once for each card, and kept.
@@ -297,7 +323,7 @@ void answer_graphs(const std::string& folder, const std::string& driver, std::is
     std::string answer;
     try {
       if (!library) library.emplace(folder, driver);
-      answer = library->to(question);
+      answer = in_one_line(library->to(question));
     } catch (const std::exception& error) {
       answer = "error " + in_one_line(error.what());
     }

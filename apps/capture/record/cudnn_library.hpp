@@ -16,6 +16,8 @@ namespace memreplay {
 ///
 /// An answer is "ok VERSION" and a word for each engine that has a plan, the library's preferred
 /// one first: "INDEX:WORKSPACE:NUMERICAL,NOTES:BEHAVIOUR,NOTES"; or "error " and why there is none.
+/// To "MODE#PLACE" it has, instead of all words, the plan of the engine at that place, from 0 on,
+/// as the library's JSON.
 /// The library may end the process that asks it.
 void answer_graphs(const std::string& folder, const std::string& driver, std::istream& questions,
                    std::ostream& answers);

@@ -106,6 +106,10 @@ int cudnnBackendGetAttribute(void* descriptor, int name, int, std::int64_t room,
     (*static_cast<Descriptor**>(elements))->engine = of.engine;
   } else if (name == 303) {
     give_number(1000 * (of.engine + 1) + 1);
+  } else if (name == 405) {
+    const std::string json = "{\"engine\":" + std::to_string(40 + of.engine) + "}";
+    *count = static_cast<std::int64_t>(json.size());
+    if (room >= *count) std::memcpy(elements, json.data(), json.size());
   } else if (name == 1305 && told("compiles")) {
     *count = 1;
     if (room >= 1) *static_cast<int*>(elements) = 0;

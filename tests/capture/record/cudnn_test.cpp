@@ -32,6 +32,11 @@ TEST(CudnnLibrary, NamesTheEnginesThatHaveAPlan) {
             "ok 9.19.0 40:1000:2,5: 42:3000:2,5:\n");
 }
 
+TEST(CudnnLibrary, TellsThePlanOfAnEngineOfItsAnswer) {
+  EXPECT_EQ(answers_to("0#1\t" + kCard + "\t15;\n"), "ok 9.19.0 {\"engine\":42}\n");
+  EXPECT_TRUE(answers_to("0#2\t" + kCard + "\t15;\n").starts_with("error "));
+}
+
 TEST(CudnnLibrary, ThatHasNoEngineInAnyModeDoesNotAnswer) {
   const std::string asked = "3\t" + kCard + "\t15;\n";
   ::setenv("PRETENDED_CUDNN", "has none", 1);
@@ -107,6 +112,21 @@ std::vector<std::int64_t> workspaces(const Gpu& gpu) {
   return found;
 }
 
+/// Of the last engine of the heuristics.
+std::string plan_as_json(const Gpu& gpu) {
+  Handle graph = descriptor(gpu, 15);
+  Handle heuristic = descriptor(gpu, 4);
+  set(gpu, heuristic, 201, 15, &graph);
+  std::vector<Handle> engines(static_cast<std::size_t>(get(gpu, heuristic, 202, 15, 0, nullptr)));
+  for (Handle& engine : engines) engine = descriptor(gpu, 3);
+  get(gpu, heuristic, 202, 15, static_cast<std::int64_t>(engines.size()), engines.data());
+  const Handle plan = descriptor(gpu, 5);
+  set(gpu, plan, 401, 15, &engines.back());
+  std::string json(static_cast<std::size_t>(get(gpu, plan, 405, 24, 0, nullptr)), '\0');
+  get(gpu, plan, 405, 24, static_cast<std::int64_t>(json.size()), json.data());
+  return json;
+}
+
 std::string told(const Gpu& gpu) {
   std::string text(4096, '\0');
   gpu("memreplay_gpu_told", text.data(), text.size());
@@ -151,6 +171,11 @@ TEST(CudnnService, WhoTimesEnginesKeepsTheFirstOrTheLeast) {
         EXPECT_GT(milliseconds(gpu), 3);  // the last of them wants 3,000 bytes
       },
       ";benchmark=least");
+}
+
+TEST(CudnnService, TellsAProgramThePlanOfAnEngine) {
+  with_the_library([](const Gpu& gpu) { EXPECT_EQ(plan_as_json(gpu), R"({"engine":42})"); });
+  gpu::on_a_gpu("sm=9.0", [](const Gpu& gpu) { EXPECT_EQ(plan_as_json(gpu), "{}"); });
 }
 
 TEST(CudnnService, GivesWhatCompilesADriver) {
