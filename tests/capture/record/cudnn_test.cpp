@@ -94,34 +94,36 @@ std::int64_t get(const Gpu& gpu, Handle of, int name, int type, std::int64_t roo
   return count;
 }
 
-/// Workspaces of the plans for a graph, in the order of the heuristics.
-std::vector<std::int64_t> workspaces(const Gpu& gpu) {
+/// For a graph, in the order of the heuristics.
+std::vector<Handle> engines_of(const Gpu& gpu) {
   Handle graph = descriptor(gpu, 15);
   Handle heuristic = descriptor(gpu, 4);
   set(gpu, heuristic, 201, 15, &graph);
   std::vector<Handle> engines(static_cast<std::size_t>(get(gpu, heuristic, 202, 15, 0, nullptr)));
   for (Handle& engine : engines) engine = descriptor(gpu, 3);
   get(gpu, heuristic, 202, 15, static_cast<std::int64_t>(engines.size()), engines.data());
+  return engines;
+}
+
+Handle plan_of(const Gpu& gpu, Handle engine) {
+  const Handle plan = descriptor(gpu, 5);
+  set(gpu, plan, 401, 15, &engine);
+  return plan;
+}
+
+std::vector<std::int64_t> workspaces(const Gpu& gpu) {
   std::vector<std::int64_t> found;
-  for (Handle& engine : engines) {
-    Handle plan = descriptor(gpu, 5);
-    set(gpu, plan, 401, 15, &engine);
+  for (const Handle engine : engines_of(gpu)) {
+    const Handle plan = plan_of(gpu, engine);
     get(gpu, plan, 402, 3, 1, &found.emplace_back());
     EXPECT_EQ(gpu("cudnnBackendExecute", Handle{}, plan, Handle{}), 0);
   }
   return found;
 }
 
-/// Of the last engine of the heuristics.
+/// Of the last engine.
 std::string plan_as_json(const Gpu& gpu) {
-  Handle graph = descriptor(gpu, 15);
-  Handle heuristic = descriptor(gpu, 4);
-  set(gpu, heuristic, 201, 15, &graph);
-  std::vector<Handle> engines(static_cast<std::size_t>(get(gpu, heuristic, 202, 15, 0, nullptr)));
-  for (Handle& engine : engines) engine = descriptor(gpu, 3);
-  get(gpu, heuristic, 202, 15, static_cast<std::int64_t>(engines.size()), engines.data());
-  const Handle plan = descriptor(gpu, 5);
-  set(gpu, plan, 401, 15, &engines.back());
+  const Handle plan = plan_of(gpu, engines_of(gpu).back());
   std::string json(static_cast<std::size_t>(get(gpu, plan, 405, 24, 0, nullptr)), '\0');
   get(gpu, plan, 405, 24, static_cast<std::int64_t>(json.size()), json.data());
   return json;
