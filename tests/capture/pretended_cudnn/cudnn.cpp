@@ -32,7 +32,7 @@ constexpr std::int64_t kEngines = 3;
 constexpr int kMode = 200;
 constexpr int kPreferred = 3;
 
-/// Those that are compiled for a graph are there only where what was compiled can be loaded.
+/// Engines that are compiled for a graph need a driver, which loads what was compiled.
 bool can_load() {
   void* const driver = ::dlopen("libcuda.so.1", RTLD_NOW);
   if (driver == nullptr) return false;

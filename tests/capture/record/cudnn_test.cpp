@@ -121,7 +121,7 @@ std::vector<std::int64_t> workspaces(const Gpu& gpu) {
   return found;
 }
 
-/// Of the last engine.
+/// What the last engine has for a plan.
 std::string plan_as_json(const Gpu& gpu) {
   const Handle plan = plan_of(gpu, engines_of(gpu).back());
   std::string json(static_cast<std::size_t>(get(gpu, plan, 405, 24, 0, nullptr)), '\0');
